@@ -1,0 +1,19 @@
+"""The rules of rules_coreml_gate.
+
+Most users need one macro, `coreml_encoder_gate`: it makes the encoder, three runs of
+whisper-cli, the tests that judge them and the receipt. The rules it is made of are here too.
+"""
+
+load("//gate/private:coreml_encoder.bzl", _coreml_encoder = "coreml_encoder")
+load("//gate/private:coreml_encoder_gate.bzl", _coreml_encoder_gate = "coreml_encoder_gate")
+load("//gate/private:gate_receipt.bzl", _gate_receipt = "gate_receipt")
+load("//gate/private:gate_test.bzl", _gate_test = "gate_test")
+load("//gate/private:whisper_cli.bzl", _whisper_cli = "whisper_cli")
+load("//gate/private:whisper_run.bzl", _whisper_run = "whisper_run")
+
+coreml_encoder = _coreml_encoder
+coreml_encoder_gate = _coreml_encoder_gate
+gate_receipt = _gate_receipt
+gate_test = _gate_test
+whisper_cli = _whisper_cli
+whisper_run = _whisper_run

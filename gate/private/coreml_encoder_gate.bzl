@@ -1,0 +1,136 @@
+"""coreml_encoder_gate: all targets of one model's gate."""
+
+load("//gate/private:coreml_encoder.bzl", "coreml_encoder")
+load("//gate/private:gate_receipt.bzl", "gate_receipt")
+load("//gate/private:gate_test.bzl", "gate_test")
+load("//gate/private:whisper_run.bzl", "whisper_run")
+
+visibility("//gate/...")
+
+def coreml_encoder_gate(
+        name,
+        model,
+        audio,
+        language,
+        reference,
+        prefix = None,
+        package = None,
+        precision = "float32",
+        public = False,
+        lane = "",
+        threads = 2,
+        deadline_seconds = 900,
+        warm_up = False,
+        policy = None,
+        tags = [],
+        visibility = None):
+    """Makes encoder, runs, tests and receipt for one Whisper model.
+
+    Targets, with `<prefix>` before each name:
+
+    - `encoder`: the compiled Core ML encoder, named as the runtime derives it;
+    - `coreml_run`, `canary_run`, `contrast_run`: the evidence of three runs;
+    - `markers_test`: the Core ML encoder executed, and no other;
+    - `canary_test`: the same program refuses cleanly without the encoder;
+    - `contrast_test`: ggml's own encoder shows its own marker, so that markers discriminate;
+    - `transcript_test`: both encoders write the reference words;
+    - `receipt`: all of it bound by digest, as `<prefix>receipt.json`;
+    - `<name>`: a test_suite of the tests.
+
+    Args:
+      name: of the test_suite.
+      model: a ggml `.bin`: a whisper_model or any file.
+      audio: speech in a format that whisper-cli decodes.
+      language: spoken language, e.g. `en`. Required, since a multilingual model would guess.
+      reference: text file with the words of `audio`.
+      prefix: before the names of all other targets; default `<name>_`.
+      package: a `.mlpackage` directory with your own encoder. Without it, one is written from the model's own tensors.
+      precision: of the encoder that is written without `package`: `float32` or `float16`.
+      public: whether audio and words may appear in evidence. Otherwise digests and counts stand for them.
+      lane: demand `physical` or `emulated`; empty takes what the platform gives.
+      threads: of whisper-cli.
+      deadline_seconds: of each run, its first load included.
+      warm_up: on the physical lane, one recorded run before the measured positive one.
+      policy: frozen thresholds; default `@rules_coreml_gate//gate/policy:default`.
+      tags: of all targets.
+      visibility: of all targets.
+    """
+    if prefix == None:
+        prefix = name + "_"
+    common = dict(tags = tags, visibility = visibility)
+    policy = policy or Label("//gate/policy:default")
+
+    coreml_encoder(
+        name = prefix + "encoder",
+        model = model,
+        package = package,
+        precision = precision,
+        **common
+    )
+
+    run = dict(
+        model = model,
+        audio = audio,
+        language = language,
+        public = public,
+        threads = threads,
+        deadline_seconds = deadline_seconds,
+        lane = lane,
+        **common
+    )
+    whisper_run(
+        name = prefix + "coreml_run",
+        kind = "coreml",
+        cli = Label("//third_party/whisper_cpp:cli_coreml"),
+        encoder = prefix + "encoder",
+        warm_up = warm_up,
+        **run
+    )
+    whisper_run(
+        name = prefix + "canary_run",
+        kind = "canary",
+        cli = Label("//third_party/whisper_cpp:cli_coreml"),
+        **run
+    )
+    whisper_run(
+        name = prefix + "contrast_run",
+        kind = "contrast",
+        cli = Label("//third_party/whisper_cpp:cli_ggml"),
+        **run
+    )
+
+    roles = {
+        prefix + "coreml_run": "coreml",
+        prefix + "canary_run": "canary",
+        prefix + "contrast_run": "contrast",
+    }
+    inputs = {
+        reference: "GATE_REFERENCE",
+        policy: "GATE_POLICY",
+    }
+    tests = []
+    for judgement in ("markers", "canary", "contrast", "transcript"):
+        test = prefix + judgement + "_test"
+        tests.append(test)
+        gate_test(
+            name = test,
+            size = "small",
+            judge = Label("//gate/tests:" + judgement + "_test"),
+            runs = roles,
+            inputs = inputs,
+            **common
+        )
+    gate_receipt(
+        name = prefix + "receipt",
+        coreml = prefix + "coreml_run",
+        canary = prefix + "canary_run",
+        contrast = prefix + "contrast_run",
+        reference = reference,
+        policy = policy,
+        **common
+    )
+    native.test_suite(
+        name = name,
+        tests = tests,
+        **common
+    )

@@ -1,0 +1,110 @@
+"""gate_receipt: one document that binds everything a verdict rests on, by digest."""
+
+load("//gate/private:messages.bzl", "one_file")
+load("//gate/private/providers:pin_info.bzl", "PinInfo")
+load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
+
+visibility("//gate/...")
+
+def _role(ctx, role):
+    return getattr(ctx.attr, role)[WhisperRunInfo]
+
+def _gate_receipt_impl(ctx):
+    pin = ctx.attr._upstream[PinInfo]
+    coreml = _role(ctx, "coreml")
+    canary = _role(ctx, "canary")
+    contrast = _role(ctx, "contrast")
+    reference = ctx.files.reference
+    if len(reference) != 1:
+        fail(one_file(ctx.label, "reference", reference))
+
+    receipt = ctx.actions.declare_file(ctx.label.name + ".json")
+    spec = ctx.actions.declare_file(ctx.label.name + ".spec.json")
+    ctx.actions.write(spec, json.encode_indent({
+        "schema": "coreml-gate/receipt-spec/v1",
+        "name": str(ctx.label).lstrip("@"),
+        "pin": pin.pin.path,
+        "sources": pin.check.path,
+        "evidence": {
+            "coreml": coreml.evidence.path,
+            "canary": canary.evidence.path,
+            "contrast": contrast.evidence.path,
+        },
+        "cli": coreml.cli.path,
+        "contrast_cli": contrast.cli.path,
+        "model": coreml.model.path,
+        "encoder": coreml.encoder.path,
+        "audio": coreml.audio.path,
+        "reference": reference[0].path,
+        "policy": ctx.file.policy.path,
+    }) + "\n")
+    args = ctx.actions.args()
+    args.add(spec, format = "--spec=%s")
+    args.add(receipt, format = "--out=%s")
+    ctx.actions.run(
+        mnemonic = "GateReceipt",
+        progress_message = "Judging and binding %{label}",
+        executable = ctx.executable._receipt,
+        arguments = [args],
+        inputs = [
+            spec,
+            pin.pin,
+            pin.check,
+            coreml.evidence,
+            canary.evidence,
+            contrast.evidence,
+            coreml.cli,
+            contrast.cli,
+            coreml.model,
+            coreml.encoder,
+            coreml.audio,
+            reference[0],
+            ctx.file.policy,
+        ],
+        outputs = [receipt],
+        env = {},
+    )
+    return [DefaultInfo(files = depset([receipt]))]
+
+gate_receipt = rule(
+    implementation = _gate_receipt_impl,
+    doc = """Writes `<name>.json`: pin, patch, sources, program, model, encoder, audio, policy, evidence and verdicts, by digest.
+
+A receipt is written whatever the verdict: it can say `fail`. The tests turn red.""",
+    attrs = {
+        "coreml": attr.label(
+            mandatory = True,
+            providers = [WhisperRunInfo],
+            doc = "The positive run.",
+        ),
+        "canary": attr.label(
+            mandatory = True,
+            providers = [WhisperRunInfo],
+            doc = "The same program and model without the encoder.",
+        ),
+        "contrast": attr.label(
+            mandatory = True,
+            providers = [WhisperRunInfo],
+            doc = "The run on ggml's own encoder.",
+        ),
+        "reference": attr.label(
+            mandatory = True,
+            allow_files = True,
+            doc = "Text file with the words that the audio holds.",
+        ),
+        "policy": attr.label(
+            default = "//gate/policy:default",
+            allow_single_file = [".json"],
+            doc = "The frozen policy: thresholds chosen before the measurement.",
+        ),
+        "_receipt": attr.label(
+            default = "//tools/actions/gate_receipt",
+            executable = True,
+            cfg = "exec",
+        ),
+        "_upstream": attr.label(
+            default = "//third_party/whisper_cpp:sources",
+            providers = [PinInfo],
+        ),
+    },
+)

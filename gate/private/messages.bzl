@@ -1,0 +1,41 @@
+"""Messages of the build phase. Each names the thing, what was expected, what was found and what to do."""
+
+visibility("//gate/...")
+
+def wrong_lane(label, demanded, found):
+    return ("{label} demands the {demanded} lane, but the Core ML toolchain resolved for its platform is the {found} one. " +
+            "The physical lane exists only for macOS arm64 (and not under --@rules_coreml_gate//gate:lane=emulated): " +
+            "build with a macOS arm64 platform and workers, or do not demand a lane here.").format(
+        label = label,
+        demanded = demanded,
+        found = found,
+    )
+
+def not_a_model(label, name):
+    return ("{label}: `model` must be a ggml file whose name ends in `.bin`, found `{name}`. whisper.cpp derives the encoder's path " +
+            "by cutting that name at its last dot; rename the file, or wrap it with whisper_model.").format(
+        label = label,
+        name = name,
+    )
+
+def one_file(label, attribute, found):
+    return "{label}: `{attribute}` must be exactly one file or directory, found {count}: {found}. Name one target that gives one output.".format(
+        label = label,
+        attribute = attribute,
+        count = len(found),
+        found = [f.short_path for f in found],
+    )
+
+def encoder_needed(label, kind, has_encoder):
+    if has_encoder:
+        return ("{label}: a `{kind}` run must not have an encoder, found one. The canary proves a refusal only while the encoder is " +
+                "absent, and the contrast runs ggml's own: remove `encoder`.").format(label = label, kind = kind)
+    return "{label}: a `{kind}` run needs the `encoder` that whisper-cli shall load, found none: set `encoder`.".format(label = label, kind = kind)
+
+def fault_on_physical(label, fault):
+    return ("{label}: `fault = \"{fault}\"` is a setting of the emulated lane's double, and this target resolved the physical lane. " +
+            "Apple's Core ML has no such setting: remove `fault`.").format(label = label, fault = fault)
+
+def no_compile_action(label):
+    return ("{label}: found no action that compiles whisper.cpp below `binary`, so the flavour's defines cannot be read. Expected a " +
+            "cc_binary (or macos_command_line_application) that depends on the cc_library of src/whisper.cpp.").format(label = label)

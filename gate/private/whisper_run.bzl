@@ -1,0 +1,153 @@
+"""whisper_run: one run of whisper-cli, captured as evidence."""
+
+load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
+load("//gate/private:messages.bzl", "encoder_needed", "fault_on_physical", "wrong_lane")
+load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
+load("//gate/private/providers:pin_info.bzl", "PinInfo")
+load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
+load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
+
+visibility("//gate/...")
+
+def _check(ctx, toolchain):
+    if ctx.attr.lane and ctx.attr.lane != toolchain.lane:
+        fail(wrong_lane(ctx.label, ctx.attr.lane, toolchain.lane))
+    if (ctx.attr.kind == "coreml") != bool(ctx.attr.encoder):
+        fail(encoder_needed(ctx.label, ctx.attr.kind, bool(ctx.attr.encoder)))
+    if ctx.attr.fault != "none" and toolchain.lane != "emulated":
+        fail(fault_on_physical(ctx.label, ctx.attr.fault))
+
+def _whisper_run_impl(ctx):
+    toolchain = core_ml(ctx)
+    _check(ctx, toolchain)
+    cli = ctx.attr.cli[WhisperCliInfo]
+    pin = ctx.attr._upstream[PinInfo]
+    encoder = ctx.attr.encoder[CoreMLEncoderInfo].compiled if ctx.attr.encoder else None
+
+    evidence = ctx.actions.declare_file(ctx.label.name + ".evidence.json")
+    observations = ctx.actions.declare_file(ctx.label.name + ".observations.json")
+    spec = ctx.actions.declare_file(ctx.label.name + ".spec.json")
+    ctx.actions.write(spec, json.encode_indent({
+        "schema": "coreml-gate/run-spec/v1",
+        "kind": ctx.attr.kind,
+        "lane": toolchain.lane,
+        "lane_identity": toolchain.identity.path,
+        "cli": cli.executable.path,
+        "flavour": cli.flavour,
+        "defines": cli.defines.path,
+        "pin": pin.pin.path,
+        "model": ctx.file.model.path,
+        "encoder": encoder.path if encoder else "",
+        "audio": ctx.file.audio.path,
+        "public": ctx.attr.public,
+        "language": ctx.attr.language,
+        "threads": ctx.attr.threads,
+        "deadline_seconds": ctx.attr.deadline_seconds,
+        "evaluator": toolchain.evaluator.executable.path if toolchain.evaluator else "",
+        "fault": ctx.attr.fault,
+        "warm_up": ctx.attr.warm_up,
+    }) + "\n")
+
+    inputs = [spec, toolchain.identity, cli.defines, pin.pin, ctx.file.model, ctx.file.audio]
+    args = ctx.actions.args()
+    args.add(spec, format = "--spec=%s")
+    args.add(evidence, format = "--evidence=%s")
+    args.add(observations, format = "--observations=%s")
+    ctx.actions.run(
+        mnemonic = "GateRun",
+        progress_message = "Running whisper-cli once (" + ctx.attr.kind + ") for %{label}",
+        executable = ctx.executable._runner,
+        arguments = [args],
+        inputs = inputs + ([encoder] if encoder else []),
+        tools = [ctx.attr.cli[DefaultInfo].files_to_run] + ([toolchain.evaluator] if toolchain.evaluator else []),
+        outputs = [evidence, observations],
+        env = {},
+        execution_requirements = toolchain.run_requirements,
+    )
+    return [
+        DefaultInfo(files = depset([evidence])),
+        OutputGroupInfo(observations = depset([observations])),
+        WhisperRunInfo(
+            kind = ctx.attr.kind,
+            lane = toolchain.lane,
+            evidence = evidence,
+            observations = observations,
+            cli = cli.executable,
+            model = ctx.file.model,
+            encoder = encoder,
+            audio = ctx.file.audio,
+        ),
+    ]
+
+whisper_run = rule(
+    implementation = _whisper_run_impl,
+    doc = """Runs whisper-cli once and writes what it saw: `evidence.json`, `observations.json`.
+
+The action succeeds whatever whisper-cli did, since a failed action leaves no output and
+could be tried again; tests and receipts judge the evidence. There is one attempt, ever.""",
+    attrs = {
+        "kind": attr.string(
+            mandatory = True,
+            values = ["coreml", "canary", "contrast"],
+            doc = "`coreml`: with the encoder beside the model. `canary`: the same program without it. `contrast`: ggml's own encoder.",
+        ),
+        "cli": attr.label(
+            mandatory = True,
+            providers = [WhisperCliInfo],
+            # Executed by the action, but built for the target: a toolchain's execution constraints equal its target's.
+            cfg = "target",
+            doc = "The whisper_cli to run.",
+        ),
+        "model": attr.label(
+            mandatory = True,
+            allow_single_file = [".bin"],
+            doc = "The ggml `.bin`.",
+        ),
+        "encoder": attr.label(
+            providers = [CoreMLEncoderInfo],
+            doc = "The coreml_encoder to stage beside the model. Only for `kind = \"coreml\"`.",
+        ),
+        "audio": attr.label(
+            mandatory = True,
+            allow_single_file = True,
+            doc = "The audio, in a format that whisper-cli decodes.",
+        ),
+        "public": attr.bool(
+            doc = "Whether audio and words may be published. Otherwise evidence holds digests and markers, and no word.",
+        ),
+        "language": attr.string(
+            mandatory = True,
+            doc = "Spoken language, as whisper-cli's `--language` takes it, e.g. `en`.",
+        ),
+        "threads": attr.int(
+            default = 2,
+            doc = "Threads of whisper-cli. Always passed, since ggml's sums may depend on it.",
+        ),
+        "deadline_seconds": attr.int(
+            default = 900,
+            doc = "Limit for load, first encode and the rest. The first load on a device may compile for minutes.",
+        ),
+        "fault": attr.string(
+            default = "none",
+            doc = "A fault of the emulated lane's double, for tests of the gates. Stands in the evidence; no gate passes with one.",
+        ),
+        "warm_up": attr.bool(
+            doc = "On the physical lane, run a positive run once before the measured one, both recorded. Never for a canary.",
+        ),
+        "lane": attr.string(
+            values = ["", "physical", "emulated"],
+            doc = "Demand a lane: another one is an error at analysis. Empty takes what the platform gives.",
+        ),
+        "_runner": attr.label(
+            default = "//tools/actions/gate_run",
+            executable = True,
+            cfg = "exec",
+        ),
+        "_upstream": attr.label(
+            default = "//third_party/whisper_cpp:sources",
+            providers = [PinInfo],
+        ),
+    },
+    provides = [WhisperRunInfo],
+    toolchains = [CORE_ML_TOOLCHAIN_TYPE],
+)

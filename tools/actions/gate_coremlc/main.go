@@ -1,0 +1,100 @@
+// Command gate_coremlc compiles a Core ML package with Xcode's coremlc.
+//
+//	gate_coremlc --package=DIR.mlpackage --out=DIR.mlmodelc
+//
+// coremlc names its output after its input, so the two stems must agree. Only a full Xcode
+// has coremlc: a machine with just the Command Line Tools is told so. It runs on macOS alone
+// and was never run there by this project's own CI; its checks are tested with a stand-in xcrun.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stderr))
+}
+
+func run(args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet("gate_coremlc", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	pkg := flags.String("package", "", "the .mlpackage directory to compile")
+	out := flags.String("out", "", "the .mlmodelc directory to make")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if err := compile(*pkg, *out); err != nil {
+		fmt.Fprintf(stderr, "gate_coremlc: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func compile(pkg, out string) error {
+	if err := sameStem(pkg, out); err != nil {
+		return err
+	}
+	if err := fullXcode(); err != nil {
+		return err
+	}
+	// Bazel has made the output directory; coremlc writes it itself, below its parent.
+	parent := filepath.Dir(out)
+	if err := os.RemoveAll(out); err != nil {
+		return fmt.Errorf("clear %s: %w", out, err)
+	}
+	if _, err := xcrun("coremlc", "compile", pkg, parent); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(out, "coremldata.bin")); err != nil {
+		return fmt.Errorf("coremlc ended without an error but left no coremldata.bin in %s: %w", out, err)
+	}
+	return nil
+}
+
+// sameStem checks that coremlc, which names its output after its input, will write out.
+func sameStem(pkg, out string) error {
+	in, compiled := filepath.Base(pkg), filepath.Base(out)
+	stem, isPackage := strings.CutSuffix(in, ".mlpackage")
+	if !isPackage || stem == "" {
+		return fmt.Errorf("--package must name a .mlpackage directory, found %q", pkg)
+	}
+	if compiled != stem+".mlmodelc" {
+		return fmt.Errorf("coremlc names its output after its input: %s becomes %s.mlmodelc, but --out is %s; rename the package", in, stem, compiled)
+	}
+	return nil
+}
+
+// fullXcode checks that coremlc comes from inside an Xcode.app.
+func fullXcode() error {
+	path, err := xcrun("--find", "coremlc")
+	if err != nil {
+		return fmt.Errorf("find coremlc: %w; it comes with the full Xcode, not with the Command Line Tools: install Xcode and select it with xcode-select", err)
+	}
+	if !strings.Contains(path, ".app/Contents/Developer/") {
+		return fmt.Errorf("coremlc must come from inside an Xcode.app, found %s: select a full Xcode with xcode-select or DEVELOPER_DIR", path)
+	}
+	return nil
+}
+
+func xcrun(args ...string) (string, error) {
+	cmd := exec.Command("xcrun", args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("xcrun %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	if err != nil {
+		return "", fmt.Errorf("run xcrun: %w", err)
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}
