@@ -1,0 +1,95 @@
+"""Each refusal of the build phase, shown with its message."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//gate:defs.bzl", "coreml_encoder", "whisper_cli", "whisper_run")
+
+def _refusal_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    for part in ctx.attr.message:
+        asserts.expect_failure(env, part)
+    return analysistest.end(env)
+
+_refusal_test = analysistest.make(
+    _refusal_test_impl,
+    expect_failure = True,
+    attrs = {"message": attr.string_list(mandatory = True)},
+)
+
+_MANUAL = ["manual"]
+
+def _encoder_subjects():
+    coreml_encoder(
+        name = "encoder_of_other_name",
+        model = ":model.gguf",
+        tags = _MANUAL,
+    )
+    coreml_encoder(
+        name = "encoder_of_plain_file",
+        model = ":model.bin",
+        package = ":model.gguf",
+        tags = _MANUAL,
+    )
+    coreml_encoder(
+        name = "encoder",
+        model = ":model.bin",
+        tags = _MANUAL,
+    )
+
+def _run_subject(name, **kwargs):
+    whisper_run(
+        name = name,
+        audio = ":audio.wav",
+        cli = "//third_party/whisper_cpp:cli_coreml",
+        language = "en",
+        model = ":model.bin",
+        tags = _MANUAL,
+        **kwargs
+    )
+
+def refusals(name):
+    """Declares the tests.
+
+    Args:
+      name: of the test_suite.
+    """
+    _encoder_subjects()
+    _run_subject(
+        name = "run_that_demands_physical",
+        kind = "canary",
+        lane = "physical",
+    )
+    _run_subject(
+        name = "canary_with_encoder",
+        kind = "canary",
+        encoder = ":encoder",
+    )
+    _run_subject(
+        name = "positive_without_encoder",
+        kind = "coreml",
+    )
+    whisper_cli(
+        name = "cli_without_whisper",
+        binary = "//tools/actions/gate_run",
+        flavour = "coreml",
+        tags = _MANUAL,
+    )
+    subjects = {
+        "canary_with_encoder": ["`canary` run must not have an encoder", "remove `encoder`"],
+        "cli_without_whisper": ["no action that compiles whisper.cpp", "cc_binary"],
+        "encoder_of_other_name": ["name ends in `.bin`", "model.gguf", "rename the file"],
+        "encoder_of_plain_file": ["`package` must be exactly one file or directory", "model.gguf"],
+        "positive_without_encoder": ["`coreml` run needs the `encoder`", "set `encoder`"],
+        "run_that_demands_physical": ["demands the physical lane", "is the emulated one", "macOS arm64"],
+    }
+    for subject, message in subjects.items():
+        _refusal_test(
+            name = subject + "_test",
+            message = message,
+            target_under_test = ":" + subject,
+            # On a Mac the physical lane is there to be demanded.
+            target_compatible_with = ["@platforms//os:linux"] if subject == "run_that_demands_physical" else [],
+        )
+    native.test_suite(
+        name = name,
+        tests = [subject + "_test" for subject in subjects],
+    )
