@@ -1,0 +1,181 @@
+// Package strictjson reads and writes the JSON files of this project, where two readers must never
+// see two different documents in the same bytes.
+//
+// [Decode] takes a subset of RFC 8259: one value, valid UTF-8, no lone surrogates, no duplicate keys,
+// no two keys of an object that differ only in case, numbers below 2^53 in magnitude, at most 32
+// levels. Against the Go type it demands that every key is spelled exactly as the field's tag, that
+// no key is unknown, and that no field is missing unless its tag has omitempty; null stands only
+// where the type is a pointer. (encoding/json alone matches keys whatever their case, takes the
+// last of two, and fills what is missing with zeros.)
+//
+// [Canonical] writes RFC 8785 (JSON Canonicalization Scheme); [DecodeCanonical] refuses every other
+// spelling of the same document, so that a digest of the bytes is a digest of the content.
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gowebpki/jcs"
+)
+
+// MaxBytes bounds a document that [Decode] takes.
+const MaxBytes = 64 << 20
+
+// Decode reads the one JSON document in data into out, a pointer to a struct.
+func Decode(data []byte, out any) error {
+	if len(data) > MaxBytes {
+		return fmt.Errorf("json document has %d bytes, more than the limit of %d", len(data), MaxBytes)
+	}
+	tree, err := parse(data)
+	if err != nil {
+		return fmt.Errorf("json: %w", err)
+	}
+	if err := match(tree, reflect.TypeOf(out).Elem(), "$"); err != nil {
+		return fmt.Errorf("json: %w", err)
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fmt.Errorf("json: %w", err)
+	}
+	return nil
+}
+
+// DecodeCanonical is [Decode] for a document that must be spelled as [Canonical] spells it.
+func DecodeCanonical(data []byte, out any) error {
+	if err := Decode(data, out); err != nil {
+		return err
+	}
+	canonical, err := jcs.Transform(data)
+	if err != nil {
+		return fmt.Errorf("json: canonical form: %w", err)
+	}
+	if !bytes.Equal(canonical, data) {
+		return fmt.Errorf("json: bytes are not in canonical form (RFC 8785): expected %d bytes, found %d", len(canonical), len(data))
+	}
+	return nil
+}
+
+// Canonical encodes v as RFC 8785 does: sorted keys, no white space, shortest numbers.
+func Canonical(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode json: %w", err)
+	}
+	out, err := jcs.Transform(data)
+	if err != nil {
+		return nil, fmt.Errorf("canonical json: %w", err)
+	}
+	// What is written must be readable again, big numbers included.
+	tree, err := parse(out)
+	if err != nil {
+		return nil, fmt.Errorf("canonical json would not read back: %w", err)
+	}
+	if err := match(tree, reflect.TypeOf(v), "$"); err != nil {
+		return nil, fmt.Errorf("canonical json would not read back: %w", err)
+	}
+	return out, nil
+}
+
+// field is one JSON member that a struct type has.
+type field struct {
+	typ      reflect.Type
+	optional bool
+}
+
+// fields lists the members of struct type t by JSON name.
+func fields(t reflect.Type) map[string]field {
+	out := map[string]field{}
+	for i := 0; i < t.NumField(); i++ {
+		f := t.Field(i)
+		if f.Anonymous && f.Tag.Get("json") == "" {
+			for name, inner := range fields(f.Type) {
+				out[name] = inner
+			}
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		out[name] = field{f.Type, strings.Contains(options, "omitempty")}
+	}
+	return out
+}
+
+var rawMessage = reflect.TypeOf(json.RawMessage(nil))
+
+// match checks that the members of v are exactly those that t has; scalars are left to encoding/json.
+func match(v value, t reflect.Type, where string) error {
+	if t.Kind() == reflect.Pointer {
+		if v == nil {
+			return nil
+		}
+		t = t.Elem()
+	}
+	if t == rawMessage || t.Kind() == reflect.Interface {
+		return nil
+	}
+	if v == nil {
+		return fmt.Errorf("%s: null where %s was expected", where, t.Kind())
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return matchStruct(v, t, where)
+	case reflect.Map:
+		o, ok := v.(*object)
+		if !ok {
+			return fmt.Errorf("%s: expected an object", where)
+		}
+		for _, key := range o.keys {
+			if err := match(o.values[key], t.Elem(), where+"."+key); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		a, ok := v.([]value)
+		if !ok {
+			return fmt.Errorf("%s: expected an array", where)
+		}
+		for i, e := range a {
+			if err := match(e, t.Elem(), fmt.Sprintf("%s[%d]", where, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func matchStruct(v value, t reflect.Type, where string) error {
+	o, ok := v.(*object)
+	if !ok {
+		return fmt.Errorf("%s: expected an object", where)
+	}
+	known := fields(t)
+	for _, key := range o.keys {
+		f, ok := known[key]
+		if !ok {
+			return fmt.Errorf("%s: unknown field %q (known: %s)", where, key, names(known))
+		}
+		if err := match(o.values[key], f.typ, where+"."+key); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if _, ok := o.values[name]; !ok && !known[name].optional {
+			return fmt.Errorf("%s: field %q is missing", where, name)
+		}
+	}
+	return nil
+}
+
+func names(known map[string]field) string {
+	return strings.Join(slices.Sorted(maps.Keys(known)), ", ")
+}

@@ -1,0 +1,282 @@
+package strictjson
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth bounds nesting, so that a hostile document cannot exhaust the stack.
+const maxDepth = 32
+
+// maxInteger is the largest magnitude that every JSON implementation keeps exactly (RFC 7493, section 2.2).
+const maxInteger = 1 << 53
+
+// value is one parsed JSON value: nil, bool, number, string, []value or *object.
+type value any
+
+// number keeps the digits as they stood.
+type number string
+
+// object keeps its members in order of appearance.
+type object struct {
+	keys   []string
+	values map[string]value
+}
+
+// parser reads one document; pos is a byte offset.
+type parser struct {
+	data []byte
+	pos  int
+}
+
+// parse reads the one JSON value that data holds.
+func parse(data []byte) (value, error) {
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("not valid UTF-8")
+	}
+	p := &parser{data: data}
+	v, err := p.value(0)
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.pos != len(p.data) {
+		return nil, p.errorf("trailing data after the document")
+	}
+	return v, nil
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return fmt.Errorf("byte %d: %s", p.pos, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) space() {
+	for p.pos < len(p.data) {
+		switch p.data[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek skips white space and returns the next byte, or 0 at the end.
+func (p *parser) peek() byte {
+	p.space()
+	if p.pos == len(p.data) {
+		return 0
+	}
+	return p.data[p.pos]
+}
+
+func (p *parser) value(depth int) (value, error) {
+	if depth > maxDepth {
+		return nil, p.errorf("nested deeper than %d levels", maxDepth)
+	}
+	switch c := p.peek(); {
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return p.array(depth)
+	case c == '"':
+		return p.string()
+	case c == '-' || c >= '0' && c <= '9':
+		return p.number()
+	case c == 0 && p.pos == len(p.data):
+		return nil, p.errorf("the document ends where a value was expected")
+	}
+	for word, v := range map[string]value{"true": true, "false": false, "null": nil} {
+		if strings.HasPrefix(string(p.data[p.pos:min(len(p.data), p.pos+5)]), word) {
+			p.pos += len(word)
+			return v, nil
+		}
+	}
+	return nil, p.errorf("expected a value, found %q", p.data[p.pos])
+}
+
+func (p *parser) object(depth int) (value, error) {
+	p.pos++
+	o := &object{values: map[string]value{}}
+	folded := map[string]string{}
+	if p.peek() == '}' {
+		p.pos++
+		return o, nil
+	}
+	for {
+		if p.peek() != '"' {
+			return nil, p.errorf("expected a key")
+		}
+		key, err := p.string()
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := o.values[key]; ok {
+			return nil, p.errorf("duplicate key %q", key)
+		}
+		fold := strings.ToLower(strings.ToUpper(key))
+		if other, ok := folded[fold]; ok {
+			return nil, p.errorf("keys %q and %q differ only in case", other, key)
+		}
+		if p.peek() != ':' {
+			return nil, p.errorf("expected ':' after key %q", key)
+		}
+		p.pos++
+		v, err := p.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		folded[fold] = key
+		o.keys = append(o.keys, key)
+		o.values[key] = v
+		switch p.peek() {
+		case ',':
+			p.pos++
+		case '}':
+			p.pos++
+			return o, nil
+		default:
+			return nil, p.errorf("expected ',' or '}'")
+		}
+	}
+}
+
+func (p *parser) array(depth int) (value, error) {
+	p.pos++
+	a := []value{}
+	if p.peek() == ']' {
+		p.pos++
+		return a, nil
+	}
+	for {
+		v, err := p.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		a = append(a, v)
+		switch p.peek() {
+		case ',':
+			p.pos++
+		case ']':
+			p.pos++
+			return a, nil
+		default:
+			return nil, p.errorf("expected ',' or ']'")
+		}
+	}
+}
+
+func (p *parser) string() (string, error) {
+	p.pos++
+	var b strings.Builder
+	for p.pos < len(p.data) {
+		c := p.data[p.pos]
+		switch {
+		case c == '"':
+			p.pos++
+			return b.String(), nil
+		case c < 0x20:
+			return "", p.errorf("control character in a string")
+		case c != '\\':
+			b.WriteByte(c)
+			p.pos++
+			continue
+		}
+		r, err := p.escape()
+		if err != nil {
+			return "", err
+		}
+		b.WriteRune(r)
+	}
+	return "", p.errorf("the document ends inside a string")
+}
+
+// escape reads one backslash escape, a surrogate pair included.
+func (p *parser) escape() (rune, error) {
+	if p.pos+1 >= len(p.data) {
+		return 0, p.errorf("the document ends inside an escape")
+	}
+	c := p.data[p.pos+1]
+	if c != 'u' {
+		i := strings.IndexByte(`"\/bfnrt`, c)
+		if i < 0 {
+			return 0, p.errorf("unknown escape \\%c", c)
+		}
+		p.pos += 2
+		return rune("\"\\/\b\f\n\r\t"[i]), nil
+	}
+	hi, err := p.hex4()
+	if err != nil {
+		return 0, err
+	}
+	if hi < 0xd800 || hi > 0xdfff {
+		return hi, nil
+	}
+	if hi <= 0xdbff && p.pos+1 < len(p.data) && p.data[p.pos] == '\\' && p.data[p.pos+1] == 'u' {
+		lo, err := p.hex4()
+		if err != nil {
+			return 0, err
+		}
+		if lo >= 0xdc00 && lo <= 0xdfff {
+			return 0x10000 + (hi-0xd800)<<10 + (lo - 0xdc00), nil
+		}
+	}
+	return 0, p.errorf("lone surrogate in a string")
+}
+
+func (p *parser) hex4() (rune, error) {
+	if p.pos+6 > len(p.data) {
+		return 0, p.errorf("the document ends inside an escape")
+	}
+	n, err := strconv.ParseUint(string(p.data[p.pos+2:p.pos+6]), 16, 32)
+	if err != nil {
+		return 0, p.errorf("malformed \\u escape")
+	}
+	p.pos += 6
+	return rune(n), nil
+}
+
+func (p *parser) number() (value, error) {
+	start := p.pos
+	digits := func() int {
+		n := 0
+		for p.pos < len(p.data) && p.data[p.pos] >= '0' && p.data[p.pos] <= '9' {
+			p.pos++
+			n++
+		}
+		return n
+	}
+	if p.data[p.pos] == '-' {
+		p.pos++
+	}
+	whole := p.pos
+	if n := digits(); n == 0 || n > 1 && p.data[whole] == '0' {
+		return nil, p.errorf("malformed number")
+	}
+	if p.pos < len(p.data) && p.data[p.pos] == '.' {
+		p.pos++
+		if digits() == 0 {
+			return nil, p.errorf("malformed number")
+		}
+	}
+	if p.pos < len(p.data) && (p.data[p.pos] == 'e' || p.data[p.pos] == 'E') {
+		p.pos++
+		if p.pos < len(p.data) && (p.data[p.pos] == '+' || p.data[p.pos] == '-') {
+			p.pos++
+		}
+		if digits() == 0 {
+			return nil, p.errorf("malformed number")
+		}
+	}
+	text := string(p.data[start:p.pos])
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil, p.errorf("number %s does not fit a float64", text)
+	}
+	if f >= maxInteger || f <= -maxInteger {
+		return nil, p.errorf("number %s is beyond 2^53, which not every reader keeps exactly", text)
+	}
+	return number(text), nil
+}
