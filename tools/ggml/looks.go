@@ -1,0 +1,112 @@
+package ggml
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func notGGML(looks, detail string) error {
+	return &FormatError{Problem: NotGGML, Offset: -1, Looks: looks, Detail: detail}
+}
+
+// describeFolder says what a folder given as a model file is. People pass the
+// encoder where the model belongs.
+func describeFolder(path string) string {
+	switch strings.ToLower(filepath.Ext(filepath.Clean(path))) {
+	case ".mlmodelc":
+		return "expected a ggml-*.bin file, found a compiled Core ML encoder (.mlmodelc folder): give the .bin that stands beside it"
+	case ".mlpackage":
+		return "expected a ggml-*.bin file, found a Core ML package (.mlpackage folder): give the .bin that stands beside it"
+	}
+	if _, err := os.Stat(filepath.Join(path, "coremldata.bin")); err == nil {
+		return "expected a ggml-*.bin file, found a compiled Core ML encoder (a folder with coremldata.bin)"
+	}
+	return "expected a ggml-*.bin file, found a folder"
+}
+
+// looksLike names the format that a file's first bytes belong to, or "".
+func looksLike(head []byte) string {
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	lower := bytes.ToLower(text[:min(len(text), 64)])
+	has := func(p string) bool { return bytes.HasPrefix(head, []byte(p)) }
+	u32 := func(at int) uint32 {
+		if len(head) < at+4 {
+			return 0
+		}
+		return binary.LittleEndian.Uint32(head[at:])
+	}
+	switch {
+	case len(head) == 0:
+		return "an empty file"
+	case bytes.HasPrefix(text, []byte("version https://git-lfs.github.com/spec/")):
+		return "a Git LFS pointer"
+	case bytes.HasPrefix(lower, []byte("<!doctype html")), bytes.HasPrefix(lower, []byte("<html")):
+		return "an HTML page"
+	case bytes.HasPrefix(lower, []byte("<?xml")):
+		return "an XML document (perhaps a storage service's error)"
+	case has("GGUF"), has("FUGG"):
+		return "a GGUF file"
+	case has("ggml"):
+		return "a big-endian ggml file"
+	case has("tjgg"), has("fmgg"), has("algg"), has("pagg"):
+		return "a file of ggml's later container formats (ggjt, ggmf, ggla, ggap)"
+	case has("PK\x03\x04"), has("PK\x05\x06"):
+		return "a zip archive (or a PyTorch checkpoint)"
+	case has("\x1f\x8b"):
+		return "a gzip file"
+	case has("\xfd7zXZ\x00"):
+		return "an xz file"
+	case has("\x28\xb5\x2f\xfd"):
+		return "a zstd file"
+	case has("BZh"):
+		return "a bzip2 file"
+	case has("7z\xbc\xaf\x27\x1c"):
+		return "a 7z archive"
+	case len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar")):
+		return "a tar archive"
+	case has("\x80\x02"), has("\x80\x03"), has("\x80\x04"), has("\x80\x05"):
+		return "a Python pickle (an old PyTorch checkpoint)"
+	case has("RIFF") && len(head) >= 12 && string(head[8:12]) == "WAVE":
+		return "a WAV file"
+	case has("ID3"), has("fLaC"), has("OggS"):
+		return "an audio file"
+	case has("\x7fELF"):
+		return "an ELF program"
+	case has("\xcf\xfa\xed\xfe"), has("\xca\xfe\xba\xbe"):
+		return "a Mach-O program"
+	case len(head) >= 10 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<30:
+		return "a safetensors file"
+	case has("program("):
+		return "a Core ML program text (model.mil)"
+	case u32(0) == 502 && u32(4) == 5:
+		return "a compiled Core ML part (coremldata.bin)"
+	case u32(4) == 2 && u32(0) < 1<<20 && u32(64) == 0xDEADBEEF:
+		return "a Core ML weight file (weight.bin)"
+	case len(head) >= 17 && bytes.HasPrefix(head[4:], []byte("\x0c\x00WhisperSpec")):
+		return "a CTranslate2 model"
+	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")):
+		return "a JSON document"
+	case len(bytes.Trim(head, "\x00")) == 0:
+		return "a file of zero bytes"
+	}
+	return ""
+}
+
+func describeHead(head []byte, looks string) string {
+	first := fmt.Sprintf("% x", head[:min(len(head), 4)])
+	switch {
+	case len(head) == 0:
+		return "an empty file"
+	case looks == "a Git LFS pointer":
+		return looks + ": run 'git lfs pull', or download the model itself"
+	case looks == "an HTML page":
+		return looks + ": the download was answered with a web page, fetch the raw file"
+	case looks != "":
+		return first + ": " + looks
+	}
+	return first
+}
