@@ -166,3 +166,24 @@ func (v *Value) Equal(w *Value) bool {
 			return a.Key.Equal(b.Key) && a.Val.Equal(b.Val)
 		})
 }
+
+// AppendInt appends element i (from 0, in order) of an integer tensor to its
+// packed bytes. raw holds the number's two's complement bits.
+func AppendInt(data []byte, d DType, i int64, raw uint64) []byte {
+	bits := d.Bits()
+	if bits >= 8 {
+		for ; bits > 0; bits -= 8 {
+			data = append(data, byte(raw))
+			raw >>= 8
+		}
+		return data
+	}
+	for b := range bits {
+		at := i*int64(bits) + int64(b)
+		if at/8 == int64(len(data)) {
+			data = append(data, 0)
+		}
+		data[at/8] |= byte(raw>>b&1) << (at % 8)
+	}
+	return data
+}
