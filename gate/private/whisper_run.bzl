@@ -17,6 +17,33 @@ def _check(ctx, toolchain):
     if ctx.attr.fault != "none" and toolchain.lane != "emulated":
         fail(fault_on_physical(ctx.label, ctx.attr.fault))
 
+def _spec(ctx, toolchain, encoder):
+    """The run spec of tools/runner. Members that do not apply are left out."""
+    cli = ctx.attr.cli[WhisperCliInfo]
+    spec = {
+        "schema": 1,
+        "kind": ctx.attr.kind,
+        "lane": toolchain.lane,
+        "lane_identity_file": toolchain.identity.path,
+        "flavour": cli.flavour,
+        "pin": ctx.attr._upstream[PinInfo].pin.path,
+        "cli": cli.executable.path,
+        "model": ctx.file.model.path,
+        "audio": ctx.file.audio.path,
+        "language": ctx.attr.language,
+        "threads": ctx.attr.threads,
+        "deadline_seconds": ctx.attr.deadline_seconds,
+        "public": ctx.attr.public,
+    }
+    if encoder:
+        spec["encoder"] = encoder.path
+    if toolchain.evaluator:
+        spec["evaluator"] = toolchain.evaluator.executable.path
+        spec["fault"] = ctx.attr.fault
+    if ctx.attr.warm_up and ctx.attr.kind == "coreml" and toolchain.lane == "physical":
+        spec["warm_up"] = True
+    return spec
+
 def _whisper_run_impl(ctx):
     toolchain = core_ml(ctx)
     _check(ctx, toolchain)
@@ -27,26 +54,7 @@ def _whisper_run_impl(ctx):
     evidence = ctx.actions.declare_file(ctx.label.name + ".evidence.json")
     observations = ctx.actions.declare_file(ctx.label.name + ".observations.json")
     spec = ctx.actions.declare_file(ctx.label.name + ".spec.json")
-    ctx.actions.write(spec, json.encode_indent({
-        "schema": "coreml-gate/run-spec/v1",
-        "kind": ctx.attr.kind,
-        "lane": toolchain.lane,
-        "lane_identity": toolchain.identity.path,
-        "cli": cli.executable.path,
-        "flavour": cli.flavour,
-        "defines": cli.defines.path,
-        "pin": pin.pin.path,
-        "model": ctx.file.model.path,
-        "encoder": encoder.path if encoder else "",
-        "audio": ctx.file.audio.path,
-        "public": ctx.attr.public,
-        "language": ctx.attr.language,
-        "threads": ctx.attr.threads,
-        "deadline_seconds": ctx.attr.deadline_seconds,
-        "evaluator": toolchain.evaluator.executable.path if toolchain.evaluator else "",
-        "fault": ctx.attr.fault,
-        "warm_up": ctx.attr.warm_up,
-    }) + "\n")
+    ctx.actions.write(spec, json.encode_indent(_spec(ctx, toolchain, encoder)) + "\n")
 
     inputs = [spec, toolchain.identity, cli.defines, pin.pin, ctx.file.model, ctx.file.audio]
     args = ctx.actions.args()
