@@ -14,7 +14,7 @@ import (
 var decoders = map[Type]func(dst []float32, src []byte){
 	F32: decodeF32, F16: decodeF16, BF16: decodeBF16,
 	Q4_0: decodeQ40, Q4_1: decodeQ41, Q5_0: decodeQ50, Q5_1: decodeQ51, Q8_0: decodeQ80,
-	Q2_K: decodeQ2K, Q3_K: decodeQ3K, Q4_K: decodeQ4K, Q5_K: decodeQ5K, Q6_K: decodeQ6K, Q8_K: decodeQ8K,
+	Q2_K: decodeQ2K, Q3_K: decodeQ3K, Q4_K: decodeQ4K, Q5_K: decodeQ5K, Q6_K: decodeQ6K,
 }
 
 // Decodable reports whether values of this type can be decoded here.

@@ -1,10 +1,5 @@
 package ggml
 
-import (
-	"encoding/binary"
-	"math"
-)
-
 // The k-quants hold 256 values in a super-block, in groups of 16 or 32 with
 // scales (and minima) of their own, which are quantised themselves.
 
@@ -113,14 +108,5 @@ func decodeQ6K(dst []float32, src []byte) {
 			}
 		}
 		dst = dst[256:]
-	}
-}
-
-func decodeQ8K(dst []float32, src []byte) {
-	for ; len(src) > 0; dst, src = dst[256:], src[292:] {
-		d := math.Float32frombits(binary.LittleEndian.Uint32(src))
-		for j, q := range src[4:260] {
-			dst[j] = d * float32(int8(q))
-		}
 	}
 }

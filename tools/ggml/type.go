@@ -21,7 +21,6 @@ const (
 	Q4_K Type = 12
 	Q5_K Type = 13
 	Q6_K Type = 14
-	Q8_K Type = 15
 	F64  Type = 28
 	BF16 Type = 30
 )
