@@ -37,6 +37,9 @@ func (e *Evidence) Check() error {
 	if e.Digests.Encoder != nil {
 		digests["digests.encoder"] = *e.Digests.Encoder
 	}
+	if e.Digests.Evaluator != nil {
+		digests["digests.evaluator"] = *e.Digests.Evaluator
+	}
 	for _, name := range sortedKeys(digests) {
 		if !hexDigest.MatchString(digests[name]) {
 			return fmt.Errorf("evidence: %s is %q, expected 64 hexadecimal digits", name, digests[name])

@@ -72,12 +72,14 @@ type Pin struct {
 }
 
 // Digests are the SHA-256 values (lower-case hexadecimal) of what ran. Encoder is the tree digest of
-// package tree, null when no encoder was staged.
+// package tree, null when no encoder was staged; Evaluator is the emulated lane's evaluator, null
+// where none was.
 type Digests struct {
-	CLI     string  `json:"cli"`
-	Model   string  `json:"model"`
-	Encoder *string `json:"encoder"`
-	Audio   string  `json:"audio"`
+	CLI       string  `json:"cli"`
+	Model     string  `json:"model"`
+	Encoder   *string `json:"encoder"`
+	Audio     string  `json:"audio"`
+	Evaluator *string `json:"evaluator"`
 }
 
 // ExitKind says how a run ended.
