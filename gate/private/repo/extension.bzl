@@ -1,0 +1,122 @@
+"""The module extension `whisper`: pinned upstream source and pinned models."""
+
+load(":core_ml_host_repo.bzl", "core_ml_host_repo")
+load(":messages.bzl", "bad_pin", "repository_taken", "unknown_pin")
+load(":whisper_cpp_repo.bzl", "whisper_cpp_repo")
+load(":whisper_model_repo.bzl", "whisper_model_repo")
+load(":whisper_models_repo.bzl", "whisper_models_repo")
+
+visibility("//gate/...")
+
+_PIN = "WHISPER_CPP_PIN"
+_MODELS = Label("//third_party/whisper_models:models.json")
+_MODEL_REPO = "whisper_model_"
+
+# What holds when no module says otherwise.
+_DEFAULT = struct(
+    name = "whisper_cpp",
+    pins = [
+        Label("//third_party/whisper_cpp/pins:97c56f1d.json"),
+        Label("//third_party/whisper_cpp/pins:v1.9.1.json"),
+    ],
+    overlay = Label("//third_party/whisper_cpp/overlay:whisper_cpp.BUILD"),
+)
+
+_PIN_KEYS = ["name", "commit", "tree", "supported", "urls", "manifest", "patch", "patched_file", "versions"]
+
+def _read_pin(mctx, label):
+    pin = json.decode(mctx.read(mctx.path(label)), None)
+    if type(pin) != "dict" or sorted(pin.keys()) != sorted(_PIN_KEYS):
+        fail(bad_pin(label, "expected a JSON object with exactly the fields {}, found {}".format(
+            ", ".join(_PIN_KEYS),
+            ", ".join(pin.keys()) if type(pin) == "dict" else "no JSON object",
+        )))
+    return pin
+
+def _whisper_cpp(mctx, tag):
+    """Makes the repository of the one pin that is chosen."""
+    pins = {}
+    for label in tag.pins:
+        pin = _read_pin(mctx, label)
+        pins[pin["name"]] = (label, pin)
+    wanted = mctx.getenv(_PIN, "") or list(pins.keys())[0]
+    if wanted not in pins:
+        fail(unknown_pin(wanted, pins.keys()))
+    label, pin = pins[wanted]
+    whisper_cpp_repo(
+        name = tag.name,
+        pin = label,
+        manifest = label.same_package_label(pin["manifest"]["file"]),
+        patch = Label("@@{}{}".format(label.repo_name, pin["patch"]["label"])),
+        overlay = tag.overlay,
+    )
+
+def _one_of_each_name(mctx, kind):
+    """The tags of one class by name. The root module's word counts; others must agree."""
+    chosen = {}
+    for module in mctx.modules:
+        for tag in getattr(module.tags, kind):
+            settings = {a: getattr(tag, a) for a in dir(tag)}
+            if tag.name not in chosen:
+                chosen[tag.name] = (module, tag, settings)
+                continue
+            first, _, taken = chosen[tag.name]
+            if taken != settings and not first.is_root:
+                fail(repository_taken(tag.name, [first.name, module.name]))
+    return [tag for _, tag, _ in chosen.values()]
+
+def _models(mctx):
+    """Models by name: this project's own, and those of every module that asks."""
+    models = {
+        name: struct(name = name, **model)
+        for name, model in json.decode(mctx.read(mctx.path(_MODELS))).items()
+    }
+    for tag in _one_of_each_name(mctx, "whisper_model"):
+        models[tag.name] = tag
+    return models
+
+def _whisper_impl(mctx):
+    _whisper_cpp(mctx, (_one_of_each_name(mctx, "whisper_cpp") or [_DEFAULT])[0])
+    models = _models(mctx)
+    for name, model in models.items():
+        whisper_model_repo(
+            name = _MODEL_REPO + name,
+            file = model.file,
+            sha256 = model.sha256,
+            urls = model.urls,
+        )
+    whisper_models_repo(name = "whisper_models", models = {n: "@{}{}//:model".format(_MODEL_REPO, n) for n in models})
+    core_ml_host_repo(name = "core_ml_host")
+
+whisper = module_extension(
+    implementation = _whisper_impl,
+    doc = """Repositories `whisper_cpp`, `whisper_models` and `core_ml_host`.
+
+Upstream source and models are pinned by content; where a machine gets them from is its own affair.""",
+    environ = [_PIN],
+    tag_classes = {
+        "whisper_cpp": tag_class(
+            doc = "Other pins of upstream than this project's. At most one module's word counts, the root's before others.",
+            attrs = {
+                "name": attr.string(default = "whisper_cpp", values = ["whisper_cpp"], doc = "Always `whisper_cpp`: a build has one."),
+                "pins": attr.label_list(
+                    default = _DEFAULT.pins,
+                    doc = "Pins, the default first; `--repo_env=WHISPER_CPP_PIN=` chooses. A pin's manifest stands beside it.",
+                ),
+                "overlay": attr.label(
+                    default = _DEFAULT.overlay,
+                    doc = "The BUILD file of the repository.",
+                ),
+            },
+        ),
+        "whisper_model": tag_class(
+            doc = "A ggml model: from `urls`, or from the folder that `--repo_env=WHISPER_MODELS_DIR=` names.",
+            attrs = {
+                "name": attr.string(mandatory = True, doc = "Its target is `@whisper_models//:<name>`."),
+                "file": attr.string(mandatory = True, doc = "The official file name, such as `ggml-tiny.en.bin`."),
+                "sha256": attr.string(mandatory = True, doc = "SHA-256 of the file."),
+                "urls": attr.string_list(doc = "Where to download it from, in order of preference."),
+            },
+        ),
+    },
+)

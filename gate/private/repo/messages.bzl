@@ -1,0 +1,134 @@
+"""Messages of the repository phase. Each names the thing, what was expected, what was found and what to do."""
+
+visibility("//gate/...")
+
+def digest_differs(thing, expected, found, remedy):
+    return "{thing}: expected SHA-256 {expected}, found {found}. {remedy}".format(
+        thing = thing,
+        expected = expected,
+        found = found,
+        remedy = remedy,
+    )
+
+def manifest_differs(name, path, expected, found):
+    return digest_differs(
+        "content manifest of pin {} ({})".format(name, path),
+        expected,
+        found,
+        "The manifest was edited without its pin, or damaged: restore it from version control, or make a new pin with `coregate pin manifest`.",
+    )
+
+def file_differs(name, path, origin, expected, found):
+    return digest_differs(
+        "{} of pin {}, from {}".format(path, name, origin),
+        expected,
+        found,
+        "This is not the pinned source: give the archive or checkout of the pinned commit, or choose the pin that it belongs to " +
+        "with --repo_env=WHISPER_CPP_PIN=.",
+    )
+
+def files_missing(name, origin, root, missing):
+    return ("{origin} lacks {count} file(s) that pin {name} names, the first: {first}. Expected all of them below `{root}`. Give an " +
+            "archive or a checkout of the whole upstream tree by --repo_env=WHISPER_CPP_ARCHIVE=.").format(
+        origin = origin,
+        count = len(missing),
+        name = name,
+        first = ", ".join(missing[:5]),
+        root = root,
+    )
+
+def anchor_missing(name, origin, anchor, looked):
+    return ("{origin} holds no `{anchor}`, which pin {name} needs: looked through {looked} folders, at most eight deep. Expected a " +
+            "whisper.cpp source tree, at any depth: check what --repo_env=WHISPER_CPP_ARCHIVE= names.").format(
+        origin = origin,
+        anchor = anchor,
+        name = name,
+        looked = looked,
+    )
+
+def patch_differs(name, label, expected, found):
+    return digest_differs(
+        "patch {} of pin {}".format(label, name),
+        expected,
+        found,
+        "A patch is identified by its bytes: restore the file (line endings and blob names included; see patches/README.md).",
+    )
+
+def patch_malformed(label, line, text, why):
+    return ("patch {label}, line {line}: {why}, found `{text}`. Expected a plain git diff of one existing file: make it as " +
+            "patches/README.md says.").format(label = label, line = line, why = why, text = text)
+
+def patch_touches(label, expected, found):
+    return ("patch {label} must touch exactly one file, `{expected}`, found {count}: {found}. Split the patch, or correct the pin's " +
+            "`patched_file`.").format(label = label, expected = expected, count = len(found), found = ", ".join(found) or "none")
+
+def patched_file_differs(name, path, expected, found):
+    return digest_differs(
+        "patched {} of pin {}".format(path, name),
+        expected,
+        found,
+        "The patch applied, and its result is not the pinned one: the pin's source, patch and result do not belong together. Check " +
+        "the pin with `coregate pin verify`.",
+    )
+
+def download_failed(name, urls, model):
+    variable = "WHISPER_MODELS_DIR" if model else "WHISPER_CPP_ARCHIVE"
+    what = "the folder that holds it" if model else "an archive or a checkout of it"
+    return ("{name}: could not be downloaded from {urls}. Without access to these addresses, name {what} by " +
+            "--repo_env={variable}=/absolute/path.").format(
+        name = name,
+        urls = ", ".join(urls) or "(no address is given)",
+        what = what,
+        variable = variable,
+    )
+
+def not_absolute(variable, found):
+    return ("{variable} must be an absolute path, found `{found}`: repository rules run in no particular folder. Write " +
+            "--repo_env={variable}=/absolute/path.").format(variable = variable, found = found)
+
+def path_missing(variable, found):
+    return "{variable} names `{found}`, which does not exist. Correct the path, or leave {variable} unset to download.".format(
+        variable = variable,
+        found = found,
+    )
+
+def model_missing(file, folder):
+    return ("model {file} has no `urls`, and {where}. Put the official file under that name into a folder and name the folder by " +
+            "--repo_env=WHISPER_MODELS_DIR=/absolute/path, or give `urls`.").format(
+        file = file,
+        where = "`{}`, which WHISPER_MODELS_DIR names, does not hold it".format(folder) if folder else "WHISPER_MODELS_DIR is not set",
+    )
+
+def model_differs(file, origin, expected, found):
+    return digest_differs(
+        "model {}, from {}".format(file, origin),
+        expected,
+        found,
+        "This is not the pinned model: fetch the official file again (a file of some hundred bytes is an LFS pointer, not the model).",
+    )
+
+def bad_digest(thing, found):
+    return "{thing}: expected 64 lower-case hexadecimal digits of a SHA-256, found `{found}`. Correct the pin.".format(thing = thing, found = found)
+
+def bad_manifest_line(path, number, line):
+    return ("content manifest {path}, line {number}: expected `<64 hexadecimal digits>  <relative path>`, sorted by path and unique, " +
+            "found `{line}`. Make the manifest with `coregate pin manifest`.").format(path = path, number = number, line = line)
+
+def bad_file_name(name, found):
+    return "model {name}: `file` must be a plain file name that ends in `.bin`, found `{found}`. Keep the official name.".format(
+        name = name,
+        found = found,
+    )
+
+def unknown_pin(wanted, known):
+    return "WHISPER_CPP_PIN is `{wanted}`; the known pins are: {known}. Choose one with --repo_env=WHISPER_CPP_PIN=.".format(
+        wanted = wanted,
+        known = ", ".join(known),
+    )
+
+def bad_pin(path, why):
+    return "pin {path}: {why}. See third_party/whisper_cpp/pins for the form of a pin.".format(path = path, why = why)
+
+def repository_taken(name, modules):
+    return ("repository `{name}` is asked for by modules {modules} with different settings. The root module may decide: write its tag " +
+            "there.").format(name = name, modules = " and ".join(modules))

@@ -1,0 +1,149 @@
+"""whisper_cpp_repo: upstream source, verified file by file, then patched, then verified again."""
+
+load(":content.bzl", "INCOMING", "check_digest_form", "copy_and_hash", "give_up", "parse_manifest", "path_from_environment")
+load(
+    ":messages.bzl",
+    "anchor_missing",
+    "download_failed",
+    "file_differs",
+    "files_missing",
+    "manifest_differs",
+    "patch_differs",
+    "patch_touches",
+    "patched_file_differs",
+)
+load(":patch_file.bzl", "touched_files")
+
+visibility("//gate/...")
+
+_ARCHIVE = "WHISPER_CPP_ARCHIVE"
+_MAX_DEPTH = 8
+_MAX_FOLDERS = 20000
+
+# The unpatched copy of the patched file, for the experiments' flavours.
+_UNPATCHED = "unpatched"
+
+def _find_roots(top, anchor):
+    """The folders nearest to `top` that hold `anchor`, and how many folders were seen."""
+    level, seen = [top], 0
+    for _ in range(_MAX_DEPTH):
+        found = [d for d in level if d.get_child(*anchor.split("/")).exists]
+        seen += len(level)
+        if found or seen > _MAX_FOLDERS:
+            return found, seen
+        level = [c for d in level for c in sorted(d.readdir(watch = "no"), key = str) if c.is_dir]
+    return [], seen
+
+def _source_tree(rctx, pin, manifest):
+    """Makes the unverified source available. Returns its root and a name for messages."""
+    given = path_from_environment(rctx, _ARCHIVE)
+    if given and given.is_dir:
+        origin, top = "checkout " + str(given), given
+    elif given:
+        origin, top = "archive " + str(given), rctx.path(INCOMING + "/tree")
+        rctx.watch(given)
+        rctx.extract(given, INCOMING + "/tree")
+    else:
+        origin, top = "archive " + pin["urls"][0], rctx.path(INCOMING + "/tree")
+        archive = INCOMING + "/archive.tar.gz"
+        if not rctx.download(pin["urls"], archive, allow_fail = True).success:
+            give_up(rctx, download_failed("whisper.cpp at pin " + pin["name"], pin["urls"], model = False))
+        rctx.extract(archive, INCOMING + "/tree")
+
+    anchor = pin["patched_file"]["path"]
+    roots, looked = _find_roots(top, anchor)
+    if not roots:
+        give_up(rctx, anchor_missing(pin["name"], origin, anchor, looked))
+    missing = []
+    for root in roots:
+        missing = [p for p, _ in manifest if not root.get_child(*p.split("/")).exists]
+        if not missing:
+            return root, origin
+    give_up(rctx, files_missing(pin["name"], origin, roots[-1], missing))
+    return None, None
+
+def _verified_sources(rctx, pin, manifest):
+    """Copies every file that the manifest names, and nothing else. Returns the top-level names it made."""
+    root, origin = _source_tree(rctx, pin, manifest)
+    from_checkout = not str(root).startswith(str(rctx.path(INCOMING)))
+    made = {_UNPATCHED: None}
+    for path, expected in manifest:
+        source = root.get_child(*path.split("/"))
+        if from_checkout:
+            rctx.watch(source)
+        made[path.split("/")[0]] = None
+        found = copy_and_hash(rctx, source, path)
+        if found != expected:
+            give_up(rctx, file_differs(pin["name"], path, origin, expected, found), *made.keys())
+    return made.keys()
+
+def _apply_patch(rctx, pin, made):
+    label, patched = str(rctx.attr.patch), pin["patched_file"]
+    rctx.watch(rctx.path(rctx.attr.patch))
+    patch = INCOMING + "/the.patch"
+    found = copy_and_hash(rctx, rctx.path(rctx.attr.patch), patch)
+    if found != pin["patch"]["sha256"]:
+        give_up(rctx, patch_differs(pin["name"], label, pin["patch"]["sha256"], found), *made)
+    touched = touched_files(rctx.read(patch, watch = "no"), label)
+    if touched != [patched["path"]]:
+        give_up(rctx, patch_touches(label, patched["path"], touched), *made)
+
+    copy_and_hash(rctx, rctx.path(patched["path"]), _UNPATCHED + "/" + patched["path"])
+    rctx.patch(patch, strip = 1)
+    found = copy_and_hash(rctx, rctx.path(patched["path"]), INCOMING + "/patched")
+    if found != patched["sha256"]:
+        give_up(rctx, patched_file_differs(pin["name"], patched["path"], patched["sha256"], found), *made)
+
+def _whisper_cpp_repo_impl(rctx):
+    pin = json.decode(rctx.read(rctx.attr.pin))
+    manifest_path = rctx.path(rctx.attr.manifest)
+    check_digest_form("manifest of pin " + pin["name"], pin["manifest"]["sha256"])
+    check_digest_form("patch of pin " + pin["name"], pin["patch"]["sha256"])
+    check_digest_form("patched file of pin " + pin["name"], pin["patched_file"]["sha256"])
+
+    rctx.watch(manifest_path)
+    found = copy_and_hash(rctx, manifest_path, "upstream.manifest")
+    if found != pin["manifest"]["sha256"]:
+        give_up(rctx, manifest_differs(pin["name"], rctx.attr.manifest, pin["manifest"]["sha256"], found), "upstream.manifest")
+    manifest = parse_manifest(rctx.read("upstream.manifest", watch = "no"), rctx.attr.manifest)
+
+    made = _verified_sources(rctx, pin, manifest)
+    _apply_patch(rctx, pin, made)
+
+    rctx.file("pin.json", json.encode_indent({
+        "name": pin["name"],
+        "commit": pin["commit"],
+        "tree": pin["tree"],
+        "supported": pin["supported"],
+        "manifest_sha256": pin["manifest"]["sha256"],
+        "patch": {"label": pin["patch"]["label"], "sha256": pin["patch"]["sha256"]},
+        "patched_file": pin["patched_file"],
+    }, indent = "  ") + "\n", executable = False)
+
+    # Last: without this file nothing here is a target.
+    rctx.template("BUILD.bazel", rctx.attr.overlay, substitutions = {
+        "%{root}": "external/" + rctx.name,
+        "%{ggml_version}": pin["versions"]["ggml"],
+        "%{ggml_commit}": pin["versions"]["ggml_commit"],
+        "%{whisper_version}": pin["versions"]["whisper"],
+        "%{patched_file}": pin["patched_file"]["path"],
+    }, executable = False)
+    rctx.delete(INCOMING)
+
+whisper_cpp_repo = repository_rule(
+    implementation = _whisper_cpp_repo_impl,
+    doc = """Upstream whisper.cpp at one pin, with its compatibility patch.
+
+What is pinned is content: the origin may be any archive or checkout. Verified in
+this order, and the first difference ends the fetch: the manifest, each file that
+it names, the patch, that the patch touches exactly one file, the patched file.
+Only files that the manifest names reach the repository. `unpatched/` holds the
+one file as upstream has it, for experiments.""",
+    attrs = {
+        "pin": attr.label(mandatory = True, allow_single_file = [".json"], doc = "The pin."),
+        "manifest": attr.label(mandatory = True, allow_single_file = True, doc = "The pin's content manifest."),
+        "patch": attr.label(mandatory = True, allow_single_file = [".patch"], doc = "The pin's compatibility patch."),
+        "overlay": attr.label(mandatory = True, allow_single_file = True, doc = "The BUILD file."),
+    },
+    environ = [_ARCHIVE],
+)

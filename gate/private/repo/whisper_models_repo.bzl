@@ -1,0 +1,17 @@
+"""whisper_models_repo: one place for all models, each fetched only when it is needed."""
+
+visibility("//gate/...")
+
+def _whisper_models_repo_impl(rctx):
+    rctx.file("BUILD.bazel", "# Written by whisper_models_repo.\n" + "".join([
+        "\nalias(name = \"{}\", actual = \"{}\", visibility = [\"//visibility:public\"])\n".format(name, actual)
+        for name, actual in sorted(rctx.attr.models.items())
+    ]), executable = False)
+
+whisper_models_repo = repository_rule(
+    implementation = _whisper_models_repo_impl,
+    doc = "Aliases `@whisper_models//:<name>` to the repository of each model.",
+    attrs = {
+        "models": attr.string_dict(mandatory = True, doc = "Label of the model by name."),
+    },
+)

@@ -1,0 +1,74 @@
+// The evaluator process: a program that computes what Core ML would, started once per loaded encoder.
+//
+// Protocol 1, little-endian, over the program's standard input and output. It is started as
+// `<COREML_GATE_EVALUATOR> serve <path>`.
+//
+//   greeting  u32 magic "CGEV", u32 version 1, u32 status (0 ready, 1 load failed), u32 n, n bytes of message
+//   request   u32 op (1 predict, 2 bye), u32 n_mel, u32 n_ctx, n_mel * n_ctx float32
+//   reply     u32 status (0 done, 1 prediction failed), u32 n, n bytes of message; when done also:
+//             u32 dtype, u32 rank, rank * u64 shape, rank * u64 strides (elements), u64 n, n bytes of data
+#ifndef COREML_GATE_DOUBLE_EVALUATOR_H_
+#define COREML_GATE_DOUBLE_EVALUATOR_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coreml_gate {
+
+// What a prediction returned, in the terms of MLMultiArray. The strides are part of the protocol,
+// but upstream's bridge never looks at them, so they are read and dropped.
+struct MultiArray {
+    std::vector<uint64_t> shape;
+    std::unique_ptr<unsigned char[]> data;
+    size_t n_bytes = 0;
+
+    // The product of the shape: what upstream calls `count`. One for rank zero.
+    uint64_t count() const;
+};
+
+// Takes a text that someone else wrote for one line of our log: no control character gets through.
+std::string one_line(const std::string & text);
+
+class Evaluator {
+  public:
+    // Starts the program that the environment names and waits for its greeting. Returns null and sets
+    // `why` if there is no such program, or it cannot load the encoder.
+    static std::unique_ptr<Evaluator> start(const char * path_model, std::string & why);
+
+    // Says goodbye, closes both pipes and reaps the process; a process that stays is killed.
+    ~Evaluator();
+
+    Evaluator(const Evaluator &) = delete;
+    Evaluator & operator=(const Evaluator &) = delete;
+
+    // Returns false and sets `why` if the prediction failed, or the process or the protocol did.
+    bool predict(uint32_t n_mel, uint32_t n_ctx, const float * mel, MultiArray & out, std::string & why);
+
+  private:
+    Evaluator() = default;
+
+    bool spawn(const char * program, const char * path_model, std::string & why);
+    bool greet(std::string & why);
+
+    // Both fail once the process has ended or its end of the pipe is closed; never by a signal.
+    bool write_all(const void * data, size_t n);
+    bool read_all(void * data, size_t n);
+    bool read_message(std::string & message);
+    bool read_array(MultiArray & out);
+
+    // Closes the pipes and reaps the process, and says how it ended.
+    std::string finish();
+
+    pid_t pid = -1;
+    int to = -1;
+    int from = -1;
+};
+
+}  // namespace coreml_gate
+
+#endif
