@@ -31,8 +31,9 @@ type Options struct {
 	TextCtx    int
 	// Multilingual makes n_vocab 51865 instead of 51864.
 	Multilingual bool
-	// Type of the large matrices: ggml.F16 (which F32 is not confused with:
-	// set Float32) is the default.
+	// Float32 makes the large matrices float32 instead of float16. Upstream
+	// loads such a file, but its CPU convolution aborts on it: it is of use
+	// beside an encoder that replaces ggml's.
 	Float32 bool
 	// Adjust, if set, replaces each value of each tensor, before it is rounded
 	// to the tensor's type. Tests use it to make a model that differs in one place.
@@ -101,12 +102,17 @@ func Write(w io.Writer, o Options) error {
 const vocabularySize = 50257
 
 // vocabulary gives every ordinary token a short spelling of its own: a space,
-// then syllables of the id.
+// then syllables of the id. Token 220 is a lone space, as in GPT-2: the runtime
+// looks that one up by its text and dies where it is missing.
 func vocabulary() [][]byte {
 	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
 	out := make([][]byte, vocabularySize)
 	for i := range out {
 		word := []byte{' '}
+		if i == 220 {
+			out[i] = word
+			continue
+		}
 		for n := i; ; n /= len(consonants) * len(vowels) {
 			s := n % (len(consonants) * len(vowels))
 			word = append(word, consonants[s/len(vowels)], vowels[s%len(vowels)])
