@@ -1,0 +1,177 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Rows and columns of one register tile: twelve accumulators, two lanes of the
+// right side and one broadcast of the left fill fifteen of sixteen registers.
+const (
+	tileRows = 6
+	tileCols = 16
+)
+
+// gemm emits the register tile: c[6][16] = or += sum over k of a[i][k] * b[k][j].
+// The sum over k is one chain of fused multiply-adds per element, in order of k.
+func gemm() {
+	TEXT("gemmTile", NOSPLIT, "func(k int, a *float32, rs, cs int, b *float32, c *float32, ldc int, add int)")
+	Pragma("noescape")
+	Doc("gemmTile computes a 6 by 16 tile. Strides are in bytes; b is packed k-major, 16 lanes; add 0 stores, 1 adds to c.")
+	k := Load(Param("k"), GP64())
+	a0 := Load(Param("a"), GP64())
+	rs := Load(Param("rs"), GP64())
+	cs := Load(Param("cs"), GP64())
+	b := Load(Param("b"), GP64())
+	c := Load(Param("c"), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	add := Load(Param("add"), GP64())
+
+	a3 := GP64()
+	LEAQ(Mem{Base: a0, Index: rs, Scale: 2}, a3)
+	ADDQ(rs, a3)
+
+	acc := make([][2]VecVirtual, tileRows)
+	for i := range acc {
+		for j := range acc[i] {
+			acc[i][j] = YMM()
+			VXORPS(acc[i][j], acc[i][j], acc[i][j])
+		}
+	}
+	step := func(off int) {
+		b0, b1 := YMM(), YMM()
+		VMOVUPS(Mem{Base: b, Disp: off * 64}, b0)
+		VMOVUPS(Mem{Base: b, Disp: off*64 + 32}, b1)
+		for i := 0; i < tileRows; i++ {
+			base := a0
+			if i >= 3 {
+				base = a3
+			}
+			m := Mem{Base: base}
+			if i%3 > 0 {
+				m.Index, m.Scale = rs, uint8(i%3)
+			}
+			x := YMM()
+			VBROADCASTSS(m, x)
+			VFMADD231PS(b0, x, acc[i][0])
+			VFMADD231PS(b1, x, acc[i][1])
+		}
+		ADDQ(cs, a0)
+		ADDQ(cs, a3)
+	}
+
+	const unroll = 4
+	Label("gemm_loop4")
+	CMPQ(k, Imm(unroll))
+	JL(LabelRef("gemm_loop1"))
+	for u := 0; u < unroll; u++ {
+		step(u)
+	}
+	ADDQ(U32(unroll*64), b)
+	SUBQ(Imm(unroll), k)
+	JMP(LabelRef("gemm_loop4"))
+
+	Label("gemm_loop1")
+	TESTQ(k, k)
+	JZ(LabelRef("gemm_store"))
+	step(0)
+	ADDQ(Imm(64), b)
+	DECQ(k)
+	JMP(LabelRef("gemm_loop1"))
+
+	Label("gemm_store")
+	TESTQ(add, add)
+	JZ(LabelRef("gemm_plain"))
+	for i := 0; i < tileRows; i++ {
+		for j := 0; j < 2; j++ {
+			m := Mem{Base: c, Disp: 32 * j}
+			VADDPS(m, acc[i][j], acc[i][j])
+			VMOVUPS(acc[i][j], m)
+		}
+		if i+1 < tileRows {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+
+	Label("gemm_plain")
+	for i := 0; i < tileRows; i++ {
+		for j := 0; j < 2; j++ {
+			VMOVUPS(acc[i][j], Mem{Base: c, Disp: 32 * j})
+		}
+		if i+1 < tileRows {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// transposePack emits the packing of 16 rows whose k runs contiguously into
+// k-major lanes, four k at a time by 4x4 transposes in 128-bit halves.
+func transposePack() {
+	TEXT("packTransposed16", NOSPLIT, "func(dst *float32, src *float32, ld int, n int)")
+	Pragma("noescape")
+	Doc("packTransposed16 writes dst[k*16+j] = src[j*ld/4+k] for 16 rows j and k below n, n a multiple of 4; ld in bytes.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	ld := Load(Param("ld"), GP64())
+	n := Load(Param("n"), GP64())
+
+	// Rows 0..3, 4..7, 8..11, 12..15 have their own base; ld*3 is kept.
+	ld3 := GP64()
+	LEAQ(Mem{Base: ld, Index: ld, Scale: 2}, ld3)
+	base := [4]Register{src, GP64(), GP64(), GP64()}
+	for i := 1; i < 4; i++ {
+		LEAQ(Mem{Base: base[i-1], Index: ld, Scale: 4}, base[i])
+	}
+	Label("pack_loop")
+	CMPQ(n, Imm(4))
+	JL(LabelRef("pack_done"))
+	for half := 0; half < 2; half++ {
+		lo, hi := base[half*2], base[half*2+1]
+		row := func(b Register, i int) Mem {
+			m := Mem{Base: b}
+			switch i {
+			case 1:
+				m.Index, m.Scale = ld, 1
+			case 2:
+				m.Index, m.Scale = ld, 2
+			case 3:
+				m.Index, m.Scale = ld3, 1
+			}
+			return m
+		}
+		var r [4]VecVirtual
+		for i := 0; i < 4; i++ {
+			r[i] = YMM()
+			VMOVUPS(row(lo, i), r[i].AsX())
+			VINSERTF128(Imm(1), row(hi, i), r[i], r[i])
+		}
+		t0, t1, t2, t3 := YMM(), YMM(), YMM(), YMM()
+		VUNPCKLPS(r[1], r[0], t0)
+		VUNPCKHPS(r[1], r[0], t1)
+		VUNPCKLPS(r[3], r[2], t2)
+		VUNPCKHPS(r[3], r[2], t3)
+		o := YMM()
+		VUNPCKLPD(t2, t0, o)
+		VMOVUPS(o, Mem{Base: dst, Disp: 32 * half})
+		VUNPCKHPD(t2, t0, o)
+		VMOVUPS(o, Mem{Base: dst, Disp: 64 + 32*half})
+		VUNPCKLPD(t3, t1, o)
+		VMOVUPS(o, Mem{Base: dst, Disp: 128 + 32*half})
+		VUNPCKHPD(t3, t1, o)
+		VMOVUPS(o, Mem{Base: dst, Disp: 192 + 32*half})
+	}
+	for i := range base {
+		ADDQ(Imm(16), base[i])
+	}
+	ADDQ(U32(256), dst)
+	SUBQ(Imm(4), n)
+	JMP(LabelRef("pack_loop"))
+	Label("pack_done")
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// layerNormRow emits (x-mean)/sqrt(variance+eps)*gamma+beta, all in float64 and
+// rounded once at the end.
+func layerNormRow() {
+	TEXT("layerNormRow", NOSPLIT, "func(dst, src, gamma, beta *float32, n int, eps float64)")
+	Pragma("noescape")
+	Doc("layerNormRow normalises n values (population variance), then scales and shifts; n is at least 1.")
+	src := Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	count, zero := YMM(), XMM()
+	VXORPD(zero, zero, zero)
+	VCVTSI2SDQ(n, zero, count.AsX())
+	VBROADCASTSD(count.AsX(), count)
+
+	sums := pairOfZeros()
+	rows("lnmean", n, []Register{src}, func(mask VecVirtual) {
+		widened(load(src, mask), func(half int, d VecVirtual) {
+			VADDPD(d, sums[half], sums[half])
+		})
+	})
+	mean := YMM()
+	m := sumLanes(sums[0], sums[1])
+	VDIVSD(count.AsX(), m, m)
+	VBROADCASTSD(m, mean)
+
+	Load(Param("src"), src)
+	Load(Param("n"), n)
+	squares := pairOfZeros()
+	rows("lnvar", n, []Register{src}, func(mask VecVirtual) {
+		v := load(src, mask)
+		var wide [2]VecVirtual
+		if mask != nil {
+			// The widened halves of the mask silence lanes past the end.
+			for i := range wide {
+				wide[i] = YMM()
+				h := XMM()
+				VEXTRACTF128(Imm(uint64(i)), mask, h)
+				VPMOVSXDQ(h, wide[i])
+			}
+		}
+		widened(v, func(half int, d VecVirtual) {
+			VSUBPD(mean, d, d)
+			if mask != nil {
+				VANDPD(wide[half], d, d)
+			}
+			VFMADD231PD(d, d, squares[half])
+		})
+	})
+	dev, eps := sumLanes(squares[0], squares[1]), XMM()
+	VDIVSD(count.AsX(), dev, dev)
+	VMOVSD(NewParamAddr("eps", 40), eps)
+	VADDSD(eps, dev, dev)
+	VSQRTSD(dev, dev, dev)
+	scale := YMM()
+	VBROADCASTSD(dev, scale)
+
+	Load(Param("src"), src)
+	Load(Param("n"), n)
+	dst := Load(Param("dst"), GP64())
+	gamma := Load(Param("gamma"), GP64())
+	beta := Load(Param("beta"), GP64())
+	rows("lnout", n, []Register{src, dst, gamma, beta}, func(mask VecVirtual) {
+		v, g, b := load(src, mask), load(gamma, mask), load(beta, mask)
+		out := [2]VecVirtual{XMM(), XMM()}
+		for i := range out {
+			d, w, c, h := YMM(), YMM(), YMM(), XMM()
+			VEXTRACTF128(Imm(uint64(i)), v, h)
+			VCVTPS2PD(h, d)
+			VSUBPD(mean, d, d)
+			VDIVPD(scale, d, d)
+			VEXTRACTF128(Imm(uint64(i)), g, h)
+			VCVTPS2PD(h, w)
+			VEXTRACTF128(Imm(uint64(i)), b, h)
+			VCVTPS2PD(h, c)
+			VFMADD213PD(c, w, d)
+			VCVTPD2PSY(d, out[i])
+		}
+		r := YMM()
+		VINSERTF128(Imm(1), out[1], out[0].AsY(), r)
+		store(r, dst, mask)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func pairOfZeros() [2]VecVirtual {
+	p := [2]VecVirtual{YMM(), YMM()}
+	for _, v := range p {
+		VXORPD(v, v, v)
+	}
+	return p
+}
+
+// widened calls do with the lower and the upper half of v in float64.
+func widened(v VecVirtual, do func(half int, d VecVirtual)) {
+	h, d0, d1 := XMM(), YMM(), YMM()
+	VEXTRACTF128(Imm(1), v, h)
+	VCVTPS2PD(v.AsX(), d0)
+	do(0, d0)
+	VCVTPS2PD(h, d1)
+	do(1, d1)
+}
+
+// binaryRows emits the element-wise pairs.
+func binaryRows() {
+	for _, o := range []struct {
+		name string
+		op   func(b, a, dst Op)
+	}{
+		{"add", VADDPS_}, {"sub", VSUBPS_}, {"mul", VMULPS_}, {"div", VDIVPS_},
+	} {
+		TEXT(o.name+"Rows", NOSPLIT, "func(dst, x, y *float32, n int)")
+		Pragma("noescape")
+		Doc(o.name + "Rows writes x " + o.name + " y for n elements.")
+		dst := Load(Param("dst"), GP64())
+		x := Load(Param("x"), GP64())
+		y := Load(Param("y"), GP64())
+		n := Load(Param("n"), GP64())
+		rows(o.name, n, []Register{dst, x, y}, func(mask VecVirtual) {
+			a, b := load(x, mask), load(y, mask)
+			o.op(b, a, a)
+			store(a, dst, mask)
+		})
+		VZEROUPPER()
+		RET()
+	}
+}
+
+// The instruction functions of avo are variadic in this version; these have
+// one type.
+func VADDPS_(b, a, dst Op) { VADDPS(b, a, dst) }
+func VSUBPS_(b, a, dst Op) { VSUBPS(b, a, dst) }
+func VMULPS_(b, a, dst Op) { VMULPS(b, a, dst) }
+func VDIVPS_(b, a, dst Op) { VDIVPS(b, a, dst) }
+
+// half emits the conversions between float16 and float32, eight at a time.
+func half() {
+	convert := func(name, from, to, doc string, srcStep, dstStep uint64, body func(src, dst Mem)) {
+		TEXT(name, NOSPLIT, "func(dst *"+to+", src *"+from+", n int)")
+		Pragma("noescape")
+		Doc(doc)
+		dst := Load(Param("dst"), GP64())
+		src := Load(Param("src"), GP64())
+		n := Load(Param("n"), GP64())
+		Label(name + "_loop")
+		CMPQ(n, Imm(8))
+		JL(LabelRef(name + "_done"))
+		body(Mem{Base: src}, Mem{Base: dst})
+		ADDQ(Imm(srcStep), src)
+		ADDQ(Imm(dstStep), dst)
+		SUBQ(Imm(8), n)
+		JMP(LabelRef(name + "_loop"))
+		Label(name + "_done")
+		VZEROUPPER()
+		RET()
+	}
+	convert("widenHalf", "uint16", "float32",
+		"widenHalf converts n float16, n a multiple of 8; a signalling NaN becomes quiet.", 16, 32,
+		func(src, dst Mem) {
+			v := YMM()
+			VCVTPH2PS(src, v)
+			VMOVUPS(v, dst)
+		})
+	convert("narrowHalf", "float32", "uint16",
+		"narrowHalf rounds n float32 to nearest even, n a multiple of 8; a signalling NaN becomes quiet.", 32, 16,
+		func(src, dst Mem) {
+			v := YMM()
+			VMOVUPS(src, v)
+			VCVTPS2PH(Imm(0), v, dst)
+		})
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// splat returns eight copies of a float32 in read-only memory, once per value.
+func splat(v float32) Mem {
+	return words(fmt.Sprintf("f%08x", math.Float32bits(v)), math.Float32bits(v))
+}
+
+// splatInt returns eight copies of a 32-bit word in read-only memory.
+func splatInt(v uint32) Mem { return words(fmt.Sprintf("i%08x", v), v) }
+
+var known = map[string]Mem{}
+
+func words(name string, v uint32) Mem {
+	if m, ok := known[name]; ok {
+		return m
+	}
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := 0; i < 8; i++ {
+		DATA(4*i, U32(v))
+	}
+	known[name] = m
+	return m
+}
+
+// tailTable is eight words of ones, then eight of zeros.
+func tailTable() Mem {
+	m, ok := known["tailmask"]
+	if !ok {
+		m = GLOBL("tailmask", RODATA|NOPTR)
+		for i := 0; i < 16; i++ {
+			v := uint32(0)
+			if i < 8 {
+				v = 0xffffffff
+			}
+			DATA(4*i, U32(v))
+		}
+		known["tailmask"] = m
+	}
+	return m
+}
+
+// tail sets mask to n leading lanes of ones, n below 8.
+func tail(n Register, mask VecVirtual) {
+	p, q := GP64(), GP64()
+	LEAQ(tailTable(), p)
+	MOVQ(n, q)
+	SHLQ(Imm(2), q)
+	SUBQ(q, p)
+	VMOVUPS(Mem{Base: p, Disp: 32}, mask)
+}
+
+// rows emits a loop over n elements: body for whole lanes, then body once with a mask.
+func rows(label string, n Register, ptrs []Register, body func(mask VecVirtual)) {
+	Label(label + "_loop")
+	CMPQ(n, Imm(8))
+	JL(LabelRef(label + "_tail"))
+	body(nil)
+	for _, p := range ptrs {
+		ADDQ(Imm(32), p)
+	}
+	SUBQ(Imm(8), n)
+	JMP(LabelRef(label + "_loop"))
+	Label(label + "_tail")
+	TESTQ(n, n)
+	JZ(LabelRef(label + "_done"))
+	mask := YMM()
+	tail(n, mask)
+	body(mask)
+	Label(label + "_done")
+}
+
+func load(p Register, mask VecVirtual) VecVirtual {
+	v := YMM()
+	if mask == nil {
+		VMOVUPS(Mem{Base: p}, v)
+	} else {
+		VMASKMOVPS(Mem{Base: p}, mask, v)
+	}
+	return v
+}
+
+func store(v VecVirtual, p Register, mask VecVirtual) {
+	if mask == nil {
+		VMOVUPS(v, Mem{Base: p})
+	} else {
+		VMASKMOVPS(v, mask, Mem{Base: p})
+	}
+}
+
+func rowMax() {
+	TEXT("maxRow", NOSPLIT, "func(src *float32, n int) float32")
+	Pragma("noescape")
+	Doc("maxRow returns the largest of n values; a NaN may or may not be it.")
+	src := Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	low := splat(float32(math.Inf(-1)))
+	m := YMM()
+	VMOVUPS(low, m)
+	rows("max", n, []Register{src}, func(mask VecVirtual) {
+		v := load(src, mask)
+		if mask != nil {
+			fill := YMM()
+			VMOVUPS(low, fill)
+			VBLENDVPS(mask, v, fill, v)
+		}
+		VMAXPS(v, m, m)
+	})
+	h, t := XMM(), XMM()
+	VEXTRACTF128(Imm(1), m, h)
+	VMAXPS(h, m.AsX(), h)
+	VPERMILPS(Imm(0x4e), h, t)
+	VMAXPS(t, h, h)
+	VPERMILPS(Imm(0xb1), h, t)
+	VMAXPS(t, h, h)
+	Store(h, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// exp8 replaces each lane of x by e to its power: range reduction by ln 2 in two
+// parts, a polynomial fitted for the least relative error (3e-9), and scaling in
+// two halves so that subnormal results are right. NaN stays NaN.
+func exp8(x VecVirtual) {
+	t := YMM()
+	VMOVUPS(splat(-104.5), t)
+	VMAXPS(x, t, x) // a NaN in x comes back from either comparison
+	VMOVUPS(splat(89), t)
+	VMINPS(x, t, x)
+	n := YMM()
+	VMULPS(splat(float32(math.Log2E)), x, n)
+	VROUNDPS(Imm(8), n, n)
+	VFNMADD231PS(splat(0.693359375), n, x)
+	VFNMADD231PS(splat(-2.12194440e-4), n, x)
+	p := YMM()
+	VMOVUPS(splat(0.001381446490995586), p)
+	for _, c := range []float32{0.008368780836462975, 0.04166839271783829, 0.1666651964187622, 0.4999999403953552, 1, 1} {
+		VFMADD213PS(splat(c), x, p)
+	}
+	VCVTPS2DQ(n, n)
+	h := YMM()
+	VPSRAD(Imm(1), n, h)
+	VPSUBD(h, n, n)
+	for _, e := range []VecVirtual{h, n} {
+		VPADDD(splatInt(127), e, e)
+		VPSLLD(Imm(23), e, e)
+		VMULPS(e, p, p)
+	}
+	VMOVAPS(p, x)
+}
+
+func expRow() {
+	TEXT("expRow", NOSPLIT, "func(dst, src *float32, n int, sub float32) float64")
+	Pragma("noescape")
+	Doc("expRow writes exp(src-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	sub := YMM()
+	VBROADCASTSS(NewParamAddr("sub", 24), sub)
+	s0, s1 := YMM(), YMM()
+	VXORPD(s0, s0, s0)
+	VXORPD(s1, s1, s1)
+	rows("exp", n, []Register{dst, src}, func(mask VecVirtual) {
+		v := load(src, mask)
+		VSUBPS(sub, v, v)
+		exp8(v)
+		store(v, dst, mask)
+		if mask != nil {
+			VANDPS(mask, v, v)
+		}
+		d, h := YMM(), XMM()
+		VCVTPS2PD(v.AsX(), d)
+		VADDPD(d, s0, s0)
+		VEXTRACTF128(Imm(1), v, h)
+		VCVTPS2PD(h, d)
+		VADDPD(d, s1, s1)
+	})
+	Store(sumLanes(s0, s1), ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// sumLanes adds eight float64 lanes in a fixed tree.
+func sumLanes(s0, s1 VecVirtual) VecVirtual {
+	VADDPD(s1, s0, s0)
+	h, t := XMM(), XMM()
+	VEXTRACTF128(Imm(1), s0, h)
+	VADDPD(h, s0.AsX(), h)
+	VPERMILPD(Imm(1), h, t)
+	VADDPD(t, h, h)
+	return h
+}
+
+func scaleRow() {
+	TEXT("scaleRow", NOSPLIT, "func(dst, src *float32, n int, by float32)")
+	Pragma("noescape")
+	Doc("scaleRow writes src*by.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	by := YMM()
+	VBROADCASTSS(NewParamAddr("by", 24), by)
+	rows("scale", n, []Register{dst, src}, func(mask VecVirtual) {
+		v := load(src, mask)
+		VMULPS(by, v, v)
+		store(v, dst, mask)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// geluRow emits x/2 * (1 + erf(x/sqrt 2)). Below one, erf is x + x*P(x²); above,
+// 1 - exp(-t*Q(t)) with Q fitted to -ln(erfc(t))/t; both to about 1e-9.
+func geluRow() {
+	TEXT("geluRow", NOSPLIT, "func(dst, src *float32, n int)")
+	Pragma("noescape")
+	Doc("geluRow writes the exact (error function) Gaussian linear unit of src.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	rows("gelu", n, []Register{dst, src}, func(mask VecVirtual) {
+		v := load(src, mask)
+		x, sign, t, lim := YMM(), YMM(), YMM(), YMM()
+		VMULPS(splat(float32(math.Sqrt2/2)), v, x)
+		VANDPS(splatInt(0x80000000), x, sign)
+		VANDPS(splatInt(0x7fffffff), x, t)
+		VMOVUPS(splat(4), lim)
+		VMINPS(t, lim, t)
+		q := YMM()
+		VMOVUPS(splat(1.2579228496178985e-05), q)
+		for _, c := range []float32{-0.0003363403375260532, 0.0036976956762373447, -0.023879343643784523,
+			0.1063736081123352, 0.6350682377815247, 1.128669023513794} {
+			VFMADD213PS(splat(c), t, q)
+		}
+		big := YMM()
+		VCMPPS(Imm(13), splat(1), t, big) // t >= 1
+		VMULPS(t, q, q)
+		VXORPS(splatInt(0x80000000), q, q)
+		exp8(q)
+		one := YMM()
+		VMOVUPS(splat(1), one)
+		VSUBPS(q, one, q)
+		VORPS(sign, q, q)
+
+		s, p := YMM(), YMM()
+		VMULPS(x, x, s)
+		VMOVUPS(splat(7.853857823647559e-05), p)
+		for _, c := range []float32{-0.0008010192541405559, 0.005188327748328447, -0.026853810995817184,
+			0.1128358542919159, -0.3761262595653534, 0.12837916612625122} {
+			VFMADD213PS(splat(c), s, p)
+		}
+		VFMADD213PS(x, x, p)
+		VBLENDVPS(big, q, p, p)
+		VADDPS(splat(1), p, p)
+		VMULPS(splat(0.5), v, v)
+		VMULPS(p, v, v)
+		store(v, dst, mask)
+	})
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,221 @@
+package kernel
+
+// The register tile of the assembly, and the blocks of one unit of work.
+const (
+	tileRows = 6
+	tileCols = 16
+	blockK   = 384 // longest chain of additions before a block sum is stored
+	blockM   = 96  // rows of one unit: 16 tiles
+	blockN   = 384 // columns of one unit: 24 tiles
+)
+
+// Product is out[i][j] = sum over k of A[i][k]*B[k][j], plus bias.
+// Out has Stride elements to a row, in float32 (Out) or rounded once to float16
+// (OutHalf).
+type Product struct {
+	M, N, K int
+	A       Matrix
+	B       Source
+	Out     []float32
+	OutHalf []uint16
+	Stride  int
+	// RowBias has M values, ColBias N values; either may be nil. They are added
+	// last, in float32.
+	RowBias, ColBias []float32
+}
+
+// Multiply carries out one product on all threads.
+func (p *Pool) Multiply(g *Product) {
+	if g.M == 0 || g.N == 0 {
+		return
+	}
+	b := p.packRight(g)
+	rows := (g.M + blockM - 1) / blockM
+	cols := (g.N + blockN - 1) / blockN
+	p.Run(rows*cols, func(worker, i int) {
+		u := unit{Product: g, right: b, pool: p, worker: worker}
+		u.i0, u.j0 = i/cols*blockM, i%cols*blockN
+		u.in, u.jn = min(blockM, g.M-u.i0), min(blockN, g.N-u.j0)
+		u.run()
+	})
+}
+
+// kBlocks calls do for each block of k, nearly equal in length.
+func kBlocks(k int, do func(k0, kn int)) {
+	n := (k + blockK - 1) / blockK
+	for i := range n {
+		from, to := k*i/n, k*(i+1)/n
+		do(from, to-from)
+	}
+}
+
+// packRight lays the whole right side out in panels of 16 columns; within a
+// panel k runs from 0 to K.
+func (p *Pool) packRight(g *Product) []float32 {
+	panels := (g.N + tileCols - 1) / tileCols
+	size := panels * tileCols * g.K
+	if cap(p.packed) < size {
+		p.packed = make([]float32, size)
+	}
+	packed := p.packed[:size]
+	p.Run(panels, func(worker, i int) {
+		packPanel(packed[i*tileCols*g.K:(i+1)*tileCols*g.K], p, worker, g.B, g.K, i*tileCols, min(tileCols, g.N-i*tileCols))
+	})
+	return packed
+}
+
+// packPanel packs columns [j0, j0+jn), a block of k at a time to bound scratch.
+func packPanel(dst []float32, p *Pool, worker int, b Source, k, j0, jn int) {
+	tmp := p.Scratch(worker, blockK*tileCols)
+	kBlocks(k, func(k0, kn int) {
+		b.pack(dst[k0*tileCols:(k0+kn)*tileCols], tmp, k0, kn, j0, jn, tileCols)
+	})
+}
+
+// unit is the work of one thread on one block of the output.
+type unit struct {
+	*Product
+	right          []float32
+	pool           *Pool
+	worker         int
+	i0, in, j0, jn int
+}
+
+// Scratch of a unit: packed left rows, one loose tile, room to widen, and the
+// float32 block of a float16 output.
+const (
+	leftSize   = blockM * blockK
+	tileSize   = tileRows * tileCols
+	widenSize  = tileRows * blockK
+	resultSize = blockM * blockN
+)
+
+func (u *unit) run() {
+	s := u.pool.Scratch(u.worker, leftSize+tileSize+widenSize+resultSize)
+	left, s := s[:leftSize], s[leftSize:]
+	tile, s := s[:tileSize], s[tileSize:]
+	tmp, block := s[:widenSize], s[widenSize:]
+	out, ld := block, u.jn
+	if u.OutHalf == nil {
+		out, ld = u.Out[u.i0*u.Stride+u.j0:], u.Stride
+	}
+	multiplyBlock(&blockArgs{
+		in: u.in, jn: u.jn, k: u.K,
+		left:  Matrix{F32: from(u.A.F32, u.i0*u.A.Row), F16: from(u.A.F16, u.i0*u.A.Row), Row: u.A.Row, Col: u.A.Col},
+		right: u.right[u.j0*u.K:], out: out, ld: ld,
+		packed: left, tile: tile, tmp: tmp,
+	})
+	for i := range u.in {
+		row := out[i*ld : i*ld+u.jn]
+		if u.RowBias != nil {
+			v := u.RowBias[u.i0+i]
+			for j := range row {
+				row[j] += v
+			}
+		}
+		if u.ColBias != nil {
+			Add(row, row, u.ColBias[u.j0:u.j0+u.jn])
+		}
+		if u.OutHalf != nil {
+			at := (u.i0+i)*u.Stride + u.j0
+			Narrow(u.OutHalf[at:at+u.jn], row)
+		}
+	}
+}
+
+func from[T any](s []T, at int) []T {
+	if s == nil {
+		return nil
+	}
+	return s[at:]
+}
+
+// blockArgs is a product over all of k whose left side starts at row zero and
+// whose right side is packed panels.
+type blockArgs struct {
+	in, jn, k         int
+	left              Matrix
+	right             []float32
+	out               []float32
+	ld                int
+	packed, tile, tmp []float32
+}
+
+func multiplyBlock(a *blockArgs) {
+	if a.k == 0 {
+		for i := range a.in {
+			clear(a.out[i*a.ld : i*a.ld+a.jn])
+		}
+		return
+	}
+	// Whole tiles of plain rows are read where they lie.
+	direct := 0
+	if useAsm && a.left.F32 != nil && a.left.Col == 1 {
+		direct = a.in / tileRows * tileRows
+	}
+	kBlocks(a.k, func(k0, kn int) {
+		for i := direct; i < a.in; i += tileRows {
+			n := min(tileRows, a.in-i)
+			a.left.T().pack(a.packed[(i-direct)*kn:], a.tmp, k0, kn, i, n, tileRows)
+		}
+		for j := 0; j < a.jn; j += tileCols {
+			b := a.right[j*a.k+k0*tileCols:]
+			for i := 0; i < a.in; i += tileRows {
+				l, rs, cs := a.packed[max(0, i-direct)*kn:], 1, tileRows
+				if i < direct {
+					l, rs, cs = a.left.F32[i*a.left.Row+k0:], a.left.Row, 1
+				}
+				a.one(l, rs, cs, b, i, j, kn, k0 > 0)
+			}
+		}
+	})
+}
+
+// one computes a tile at (i, j), through a loose tile where it is cut off.
+func (a *blockArgs) one(l []float32, rs, cs int, b []float32, i, j, kn int, add bool) {
+	rows, cols := min(tileRows, a.in-i), min(tileCols, a.jn-j)
+	if rows == tileRows && cols == tileCols {
+		c := a.out[i*a.ld+j:]
+		_ = c[(tileRows-1)*a.ld+tileCols-1]
+		tileProduct(kn, l, rs, cs, b, c, a.ld, add)
+		return
+	}
+	tileProduct(kn, l, rs, cs, b, a.tile, tileCols, false)
+	for r := range rows {
+		to := a.out[(i+r)*a.ld+j : (i+r)*a.ld+j+cols]
+		for c, v := range a.tile[r*tileCols : r*tileCols+cols] {
+			if add {
+				v += to[c]
+			}
+			to[c] = v
+		}
+	}
+}
+
+func tileProduct(k int, a []float32, rs, cs int, b, c []float32, ldc int, add bool) {
+	if useAsm {
+		_, _ = a[(tileRows-1)*rs+(k-1)*cs], b[k*tileCols-1]
+		mode := 0
+		if add {
+			mode = 1
+		}
+		gemmTile(k, &a[0], 4*rs, 4*cs, &b[0], &c[0], 4*ldc, mode)
+		return
+	}
+	for i := range tileRows {
+		var acc [tileCols]float32
+		for x := range k {
+			v := a[i*rs+x*cs]
+			for j, w := range b[x*tileCols : (x+1)*tileCols] {
+				acc[j] += float32(v * w)
+			}
+		}
+		row := c[i*ldc : i*ldc+tileCols]
+		for j, v := range acc {
+			if add {
+				v += row[j]
+			}
+			row[j] = v
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package kernel
+
+import "math"
+
+// HalfToFloat32 widens one float16. Every value is exact, subnormals and signed
+// zeros too; a NaN keeps sign and payload and stays signalling if it was.
+func HalfToFloat32(h uint16) float32 { return math.Float32frombits(halfBits(h)) }
+
+func halfBits(h uint16) uint32 {
+	sign := uint32(h&0x8000) << 16
+	exp := uint32(h>>10) & 0x1f
+	man := uint32(h & 0x3ff)
+	switch {
+	case exp == 0x1f:
+		return sign | 0x7f800000 | man<<13
+	case exp != 0:
+		return sign | (exp+112)<<23 | man<<13
+	case man == 0:
+		return sign
+	}
+	// A subnormal: shift until the hidden bit shows.
+	exp = 113
+	for man&0x400 == 0 {
+		man <<= 1
+		exp--
+	}
+	return sign | exp<<23 | (man&0x3ff)<<13
+}
+
+// Float32ToHalf rounds to the nearest float16, ties to even; too large becomes
+// infinity. A NaN keeps sign, quiet bit and the upper bits of its payload; a
+// payload that lies only in the lost bits becomes the quiet NaN.
+func Float32ToHalf(f float32) uint16 {
+	b := math.Float32bits(f)
+	return roundHalf(uint16(b>>16)&0x8000, int(b>>23)&0xff-127, uint64(b&0x7fffff)<<29, 0x80, b<<1 == 0)
+}
+
+// Float64ToHalf rounds a float64 directly, never through float32 (which would
+// round twice).
+func Float64ToHalf(f float64) uint16 {
+	b := math.Float64bits(f)
+	return roundHalf(uint16(b>>48)&0x8000, int(b>>52)&0x7ff-1023, b&(1<<52-1), 0x400, b<<1 == 0)
+}
+
+// Int64ToHalf rounds an integer directly.
+func Int64ToHalf(v int64) uint16 {
+	// Beyond 65520 the answer is infinity; below, float64 holds v exactly.
+	if v > 1<<20 {
+		return 0x7c00
+	}
+	if v < -1<<20 {
+		return 0xfc00
+	}
+	return Float64ToHalf(float64(v))
+}
+
+// roundHalf rounds sign, unbiased exponent and a 52-bit fraction. special is the
+// exponent that marks infinity and NaN in the source.
+func roundHalf(sign uint16, exp int, frac uint64, special int, zero bool) uint16 {
+	switch {
+	case zero:
+		return sign
+	case exp == special:
+		if frac == 0 {
+			return sign | 0x7c00
+		}
+		if m := uint16(frac >> 42); m != 0 {
+			return sign | 0x7c00 | m
+		}
+		return sign | 0x7e00
+	case exp > 15:
+		return sign | 0x7c00
+	case exp < -26:
+		// Below half of the smallest subnormal, source subnormals included.
+		return sign
+	}
+	full := 1<<52 | frac
+	shift := uint(42)
+	biased := uint64(exp + 15)
+	if exp < -14 {
+		shift += uint(-14 - exp)
+		biased = 0
+	} else {
+		full &= 1<<52 - 1
+	}
+	kept := full >> shift
+	rest := full & (1<<shift - 1)
+	halfway := uint64(1) << (shift - 1)
+	if rest > halfway || rest == halfway && kept&1 == 1 {
+		kept++ // may carry into the exponent, which is right
+	}
+	return sign | uint16(biased<<10+kept)
+}
+
+// Widen converts len(src) float16 values for arithmetic. Unlike copies made
+// with [HalfToFloat32] a signalling NaN may become quiet.
+func Widen(dst []float32, src []uint16) {
+	i := 0
+	if useAsm {
+		if n := len(src) &^ 7; n > 0 {
+			_ = dst[n-1]
+			widenHalf(&dst[0], &src[0], n)
+			i = n
+		}
+	}
+	for ; i < len(src); i++ {
+		dst[i] = HalfToFloat32(src[i])
+	}
+}
+
+// Narrow rounds len(src) float32 values to float16, nearest even.
+func Narrow(dst []uint16, src []float32) {
+	i := 0
+	if useAsm {
+		if n := len(src) &^ 7; n > 0 {
+			_ = dst[n-1]
+			narrowHalf(&dst[0], &src[0], n)
+			i = n
+		}
+	}
+	for ; i < len(src); i++ {
+		dst[i] = Float32ToHalf(src[i])
+	}
+}

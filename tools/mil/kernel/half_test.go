@@ -1,0 +1,137 @@
+package kernel
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+// nearestHalf finds the answer by search among all finite float16, in exact
+// arithmetic, with no knowledge of bit layouts beyond HalfToFloat32.
+func nearestHalf(f float64) uint16 {
+	sign := uint16(0)
+	if math.Signbit(f) {
+		sign = 0x8000
+	}
+	a := math.Abs(f)
+	if a >= 65520 {
+		return sign | 0x7c00
+	}
+	want := new(big.Float).SetPrec(300).SetFloat64(a)
+	lo, hi := uint16(0), uint16(0x7c00) // magnitudes are ordered like their bits
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if float64(HalfToFloat32(mid)) <= a {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if hi == 0x7c00 {
+		// Halfway to where 65536 would be is the bound checked above.
+		return sign | lo
+	}
+	below := new(big.Float).SetPrec(300).Sub(want, new(big.Float).SetFloat64(float64(HalfToFloat32(lo))))
+	above := new(big.Float).SetPrec(300).Sub(new(big.Float).SetFloat64(float64(HalfToFloat32(hi))), want)
+	switch c := below.Cmp(above); {
+	case c < 0 || c == 0 && lo%2 == 0:
+		return sign | lo
+	}
+	return sign | hi
+}
+
+func TestEveryHalfSurvivesARoundTrip(t *testing.T) {
+	for i := range 1 << 16 {
+		h := uint16(i)
+		if got := Float32ToHalf(HalfToFloat32(h)); got != h {
+			t.Fatalf("%#04x became %#04x through float32", h, got)
+		}
+		// A float64 made by Go's conversion quiets a NaN; payloads are checked above.
+		if f := HalfToFloat32(h); f == f {
+			if got := Float64ToHalf(float64(f)); got != h {
+				t.Fatalf("%#04x became %#04x through float64", h, got)
+			}
+		}
+	}
+}
+
+func TestRoundingToHalf(t *testing.T) {
+	values := []float64{0, math.Copysign(0, -1), 1, -1, 65504, 65519.99, 65520, -65520, 1e9, math.Inf(1), math.Inf(-1),
+		0x1p-24, 0x1p-25, 0x1.000001p-25, -0x1p-25, 0x1.8p-24, 0x1p-26, 0x1p-14, 0x1.ffcp-15, 0x1.ffep-15, 1e-45, 5e-324,
+		1 + 0x1p-11, 1 + 0x3p-11, 1 + 0x1p-11 + 0x1p-40, 2047, 2049, 2051}
+	for i := range 0x7bff {
+		a, b := float64(HalfToFloat32(uint16(i))), float64(HalfToFloat32(uint16(i+1)))
+		mid := (a + b) / 2
+		values = append(values, mid, math.Nextafter(mid, 0), math.Nextafter(mid, 1e9))
+	}
+	for _, v := range values {
+		for _, f := range []float64{v, -v} {
+			want := nearestHalf(f)
+			if math.IsInf(f, 0) {
+				want = map[bool]uint16{true: 0xfc00, false: 0x7c00}[f < 0]
+			}
+			if got := Float64ToHalf(f); got != want {
+				t.Fatalf("Float64ToHalf(%g) = %#04x, want %#04x", f, got, want)
+			}
+			f32 := float32(f)
+			want = nearestHalf(float64(f32))
+			if math.IsInf(float64(f32), 0) {
+				want = map[bool]uint16{true: 0xfc00, false: 0x7c00}[f32 < 0]
+			}
+			if got := Float32ToHalf(f32); got != want {
+				t.Fatalf("Float32ToHalf(%g) = %#04x, want %#04x", f32, got, want)
+			}
+			in := [8]float32{f32, f32, f32, f32, f32, f32, f32, f32}
+			var out [8]uint16
+			if Narrow(out[:], in[:]); out[3] != want {
+				t.Fatalf("Narrow(%g) = %#04x, want %#04x", f32, out[3], want)
+			}
+		}
+	}
+}
+
+func TestRoundingOnceNotTwice(t *testing.T) {
+	// Through float32 the first would tie to 1 and then stay there.
+	f := 1 + 0x1p-11 + 0x1p-40
+	if got := Float64ToHalf(f); got != 0x3c01 {
+		t.Errorf("Float64ToHalf(%b) = %#04x, want 0x3c01", f, got)
+	}
+	for v, want := range map[int64]uint16{0: 0, 2049: 0x6800, 2051: 0x6802, -2051: 0xe802, 65519: 0x7bff, 65520: 0x7c00,
+		math.MaxInt64: 0x7c00, math.MinInt64: 0xfc00, 70000: 0x7c00} {
+		if got := Int64ToHalf(v); got != want {
+			t.Errorf("Int64ToHalf(%d) = %#04x, want %#04x", v, got, want)
+		}
+	}
+}
+
+func TestNaNPayloadIsKept(t *testing.T) {
+	for _, h := range []uint16{0x7e00, 0x7c01, 0xfe2a, 0xfdff} {
+		if got := math.Float32bits(HalfToFloat32(h)); got != uint32(h&0x8000)<<16|0x7f800000|uint32(h&0x3ff)<<13 {
+			t.Errorf("widening %#04x gave %#08x", h, got)
+		}
+	}
+	// A payload in the lost bits alone must not turn into infinity.
+	if got := Float32ToHalf(math.Float32frombits(0x7f800001)); got != 0x7e00 {
+		t.Errorf("narrowing 0x7f800001 gave %#04x, want 0x7e00", got)
+	}
+}
+
+func TestWidenEveryHalf(t *testing.T) {
+	src := make([]uint16, 1<<16)
+	for i := range src {
+		src[i] = uint16(i)
+	}
+	dst := make([]float32, len(src))
+	Widen(dst, src)
+	for i, h := range src {
+		want := math.Float32bits(HalfToFloat32(h))
+		got := math.Float32bits(dst[i])
+		if h&0x7c00 == 0x7c00 && h&0x3ff != 0 {
+			want |= 1 << 22 // a signalling NaN may become quiet
+			got |= 1 << 22
+		}
+		if got != want {
+			t.Fatalf("Widen(%#04x) = %#08x, want %#08x", h, got, want)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package kernel
+
+// Matrix is a strided view: element (i, j) is at i*Row + j*Col of F32, or of F16
+// where that is set. Strides are in elements and may be zero (broadcast).
+type Matrix struct {
+	F32      []float32
+	F16      []uint16
+	Row, Col int
+}
+
+// T is the transposed view.
+func (m Matrix) T() Matrix {
+	m.Row, m.Col = m.Col, m.Row
+	return m
+}
+
+// Source gives blocks of the right side of a product, whose rows run over k and
+// whose columns over j.
+type Source interface {
+	// pack writes k in [k0, k0+kn) and columns j in [j0, j0+jn) to dst,
+	// k-major, lanes to a row; lanes from jn on are zero. tmp has room for
+	// kn*lanes values.
+	pack(dst, tmp []float32, k0, kn, j0, jn, lanes int)
+}
+
+func (m Matrix) pack(dst, tmp []float32, k0, kn, j0, jn, lanes int) {
+	switch {
+	case m.F16 != nil:
+		m.packHalf(dst, tmp, k0, kn, j0, jn, lanes)
+	case m.Row == 1:
+		packTransposed(dst, m.F32[k0+j0*m.Col:], m.Col, kn, jn, lanes)
+	case m.Col == 1:
+		for k := range kn {
+			at := (k0+k)*m.Row + j0
+			row := dst[k*lanes : (k+1)*lanes]
+			copy(row, m.F32[at:at+jn])
+			clear(row[jn:])
+		}
+	default:
+		for k := range kn {
+			row := dst[k*lanes : (k+1)*lanes]
+			for j := range jn {
+				row[j] = m.F32[(k0+k)*m.Row+(j0+j)*m.Col]
+			}
+			clear(row[jn:])
+		}
+	}
+}
+
+func (m Matrix) packHalf(dst, tmp []float32, k0, kn, j0, jn, lanes int) {
+	switch {
+	case m.Row == 1:
+		for j := range jn {
+			at := k0 + (j0+j)*m.Col
+			Widen(tmp[j*kn:(j+1)*kn], m.F16[at:at+kn])
+		}
+		packTransposed(dst, tmp, kn, kn, jn, lanes)
+	case m.Col == 1:
+		for k := range kn {
+			at := (k0+k)*m.Row + j0
+			row := dst[k*lanes : (k+1)*lanes]
+			Widen(row[:jn], m.F16[at:at+jn])
+			clear(row[jn:])
+		}
+	default:
+		for k := range kn {
+			row := dst[k*lanes : (k+1)*lanes]
+			for j := range jn {
+				row[j] = HalfToFloat32(m.F16[(k0+k)*m.Row+(j0+j)*m.Col])
+			}
+			clear(row[jn:])
+		}
+	}
+}
+
+// packTransposed turns jn rows of ld values, k running within a row, into
+// k-major lanes.
+func packTransposed(dst, src []float32, ld, kn, jn, lanes int) {
+	done := 0
+	if useAsm && lanes == tileCols && jn == tileCols && kn >= 4 {
+		done = kn &^ 3
+		_, _ = dst[done*tileCols-1], src[(tileCols-1)*ld+done-1]
+		packTransposed16(&dst[0], &src[0], 4*ld, done)
+	}
+	if done == kn {
+		return
+	}
+	for j := range lanes {
+		if j >= jn {
+			for k := done; k < kn; k++ {
+				dst[k*lanes+j] = 0
+			}
+			continue
+		}
+		row := src[j*ld : j*ld+kn]
+		for k := done; k < kn; k++ {
+			dst[k*lanes+j] = row[k]
+		}
+	}
+}
+
+// Windows is the matrix of a convolution's windows, never stored: row k is one
+// tap (channel, then kernel row, then kernel column), column j one output
+// position in row-major order. A one-dimensional convolution has Height, KernelH
+// and OutH of one.
+type Windows struct {
+	// One image of one group: channels x Height x Width, contiguous.
+	F32           []float32
+	F16           []uint16
+	Height, Width int
+
+	KernelH, KernelW     int
+	StrideH, StrideW     int
+	DilationH, DilationW int
+	PadTop, PadLeft      int // zeros before the first row and column
+	OutH, OutW           int
+}
+
+func (w *Windows) pack(dst, _ []float32, k0, kn, j0, jn, lanes int) {
+	taps := w.KernelH * w.KernelW
+	for k := range kn {
+		channel, tap := (k0+k)/taps, (k0+k)%taps
+		dy := tap/w.KernelW*w.DilationH - w.PadTop
+		dx := tap%w.KernelW*w.DilationW - w.PadLeft
+		row := dst[k*lanes : (k+1)*lanes]
+		clear(row[jn:])
+		oy, ox := j0/w.OutW, j0%w.OutW
+		for j := 0; j < jn; {
+			run := min(jn-j, w.OutW-ox)
+			if y := oy*w.StrideH + dy; y < 0 || y >= w.Height {
+				clear(row[j : j+run])
+			} else {
+				w.gather(row[j:j+run], (channel*w.Height+y)*w.Width, ox*w.StrideW+dx)
+			}
+			j += run
+			oy, ox = oy+1, 0
+		}
+	}
+}
+
+// gather fills dst from the input row at base, from column x on.
+func (w *Windows) gather(dst []float32, base, x int) {
+	if w.F32 != nil && w.StrideW == 1 && x >= 0 && x+len(dst) <= w.Width {
+		copy(dst, w.F32[base+x:])
+		return
+	}
+	for j := range dst {
+		switch {
+		case x < 0 || x >= w.Width:
+			dst[j] = 0
+		case w.F32 != nil:
+			dst[j] = w.F32[base+x]
+		default:
+			dst[j] = HalfToFloat32(w.F16[base+x])
+		}
+		x += w.StrideW
+	}
+}

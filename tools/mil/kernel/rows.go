@@ -1,0 +1,150 @@
+package kernel
+
+import "math"
+
+// Softmax writes exp(x-max)/sum over one row. A row with a NaN or +Inf becomes
+// all NaN, as the definition gives. dst may be src.
+func Softmax(dst, src []float32) {
+	if len(src) == 0 {
+		return
+	}
+	_ = dst[len(src)-1]
+	if useAsm {
+		sum := expRow(&dst[0], &src[0], len(src), maxRow(&src[0], len(src)))
+		scaleRow(&dst[0], &dst[0], len(src), float32(1/sum))
+		return
+	}
+	high := float32(math.Inf(-1))
+	for _, v := range src {
+		high = max(high, v)
+	}
+	var sum float64
+	for i, v := range src {
+		e := float32(math.Exp(float64(v - high)))
+		dst[i] = e
+		sum += float64(e)
+	}
+	scale(dst[:len(src)], src, float32(1/sum))
+}
+
+func scale(dst, _ []float32, by float32) {
+	for i := range dst {
+		dst[i] *= by
+	}
+}
+
+// Exp writes e to the power of each value.
+func Exp(dst, src []float32) {
+	if len(src) == 0 {
+		return
+	}
+	_ = dst[len(src)-1]
+	if useAsm {
+		expRow(&dst[0], &src[0], len(src), 0)
+		return
+	}
+	for i, v := range src {
+		dst[i] = float32(math.Exp(float64(v)))
+	}
+}
+
+// Gelu writes x/2 * (1 + erf(x/sqrt 2)) for each value; dst may be src.
+// At -Inf the formula gives NaN, and so does Gelu.
+func Gelu(dst, src []float32) {
+	if len(src) == 0 {
+		return
+	}
+	_ = dst[len(src)-1]
+	if useAsm {
+		geluRow(&dst[0], &src[0], len(src))
+		return
+	}
+	for i, v := range src {
+		t := float32(1 + math.Erf(float64(v)*(math.Sqrt2/2)))
+		dst[i] = float32(v*0.5) * t
+	}
+}
+
+// LayerNorm writes (x-mean)/sqrt(variance+eps)*gamma + beta over one row, with
+// the population variance, in float64 throughout and rounded once.
+func LayerNorm(dst, src, gamma, beta []float32, eps float64) {
+	n := len(src)
+	if n == 0 {
+		return
+	}
+	_, _, _ = dst[n-1], gamma[n-1], beta[n-1]
+	if useAsm {
+		layerNormRow(&dst[0], &src[0], &gamma[0], &beta[0], n, eps)
+		return
+	}
+	var mean, variance float64
+	for _, v := range src {
+		mean += float64(v)
+	}
+	mean /= float64(n)
+	for _, v := range src {
+		d := float64(v) - mean
+		variance += float64(d * d)
+	}
+	dev := math.Sqrt(variance/float64(n) + eps)
+	for i, v := range src {
+		norm := (float64(v) - mean) / dev
+		dst[i] = float32(float64(norm*float64(gamma[i])) + float64(beta[i]))
+	}
+}
+
+// Add writes x+y for len(dst) elements.
+func Add(dst, x, y []float32) {
+	if n := len(dst); n > 0 {
+		_, _ = x[n-1], y[n-1]
+		if useAsm {
+			addRows(&dst[0], &x[0], &y[0], n)
+			return
+		}
+		for i := range dst {
+			dst[i] = x[i] + y[i]
+		}
+	}
+}
+
+// Sub writes x-y for len(dst) elements.
+func Sub(dst, x, y []float32) {
+	if n := len(dst); n > 0 {
+		_, _ = x[n-1], y[n-1]
+		if useAsm {
+			subRows(&dst[0], &x[0], &y[0], n)
+			return
+		}
+		for i := range dst {
+			dst[i] = x[i] - y[i]
+		}
+	}
+}
+
+// Mul writes x*y for len(dst) elements.
+func Mul(dst, x, y []float32) {
+	if n := len(dst); n > 0 {
+		_, _ = x[n-1], y[n-1]
+		if useAsm {
+			mulRows(&dst[0], &x[0], &y[0], n)
+			return
+		}
+		for i := range dst {
+			dst[i] = x[i] * y[i]
+		}
+	}
+}
+
+// Div writes x/y for len(dst) elements.
+func Div(dst, x, y []float32) {
+	if n := len(dst); n > 0 {
+		_, _ = x[n-1], y[n-1]
+		if useAsm {
+			divRows(&dst[0], &x[0], &y[0], n)
+			return
+		}
+		for i := range dst {
+			dst[i] = x[i] / y[i]
+		}
+	}
+}
