@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/argv"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 )
 
@@ -22,109 +23,10 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s: %s: expected %s, found %s", r.Code, r.Where, r.Expected, r.Found)
 }
 
-// rule is what the contract says about one option of whisper-cli.
-type rule struct {
-	// values is the number of values that the option takes, 0 or 1.
-	values int
-	// refuse says why the option is forbidden; empty when it is allowed.
-	refuse string
-}
-
-const (
-	blinds    = "it silences the log lines that are judged"
-	shape     = "the encoder's input has a fixed shape, and another width fails silently"
-	loads     = "each further processor loads the encoder again"
-	own       = "the runner sets it itself"
-	writes    = "it writes files, and a run leaves nothing but its streams"
-	noRun     = "it ends the program without a run"
-	otherPath = "it takes a file that evidence would not bind"
-	changes   = "it changes what is heard or how it is decoded from the pinned decoding"
-	dtw       = "a wrong preset exits 3 as a refused encoder does"
-	device    = "the compute device belongs to the lane"
-)
-
-// options lists every option of whisper-cli at the supported pin, in each spelling. Whatever is not
-// listed is refused: the program exits 0 on an unknown argument.
-var options = expand(map[string]rule{
-	"-h --help": {0, noRun}, "--version": {0, noRun},
-	"-t --threads": {1, own}, "-p --processors": {1, loads},
-	"-ot --offset-t": {1, changes}, "-on --offset-n": {1, changes}, "-d --duration": {1, changes},
-	"-mc --max-context": {1, ""}, "-ml --max-len": {1, ""}, "-bo --best-of": {1, ""}, "-bs --beam-size": {1, ""},
-	"-ac --audio-ctx":  {1, shape},
-	"-wt --word-thold": {1, ""}, "-et --entropy-thold": {1, ""}, "-lpt --logprob-thold": {1, ""}, "-nth --no-speech-thold": {1, ""},
-	"-tp --temperature": {1, own}, "-tpi --temperature-inc": {1, own},
-	"-debug --debug-mode": {0, writes}, "-tr --translate": {0, changes}, "-di --diarize": {0, changes}, "-tdrz --tinydiarize": {0, changes},
-	"-sow --split-on-word": {0, ""}, "-nf --no-fallback": {0, ""},
-	"-otxt --output-txt": {0, writes}, "-ovtt --output-vtt": {0, writes}, "-osrt --output-srt": {0, writes},
-	"-owts --output-words": {0, writes}, "-olrc --output-lrc": {0, writes}, "-ocsv --output-csv": {0, writes},
-	"-oj --output-json": {0, writes}, "-ojf --output-json-full": {0, writes}, "-of --output-file": {1, writes},
-	"-fp --font-path":     {1, otherPath},
-	"-np --no-prints":     {0, blinds},
-	"-ps --print-special": {0, changes}, "-pc --print-colors": {0, changes}, "--print-confidence": {0, changes}, "-pp --print-progress": {0, ""},
-	"-nt --no-timestamps": {0, own}, "-l --language": {1, own}, "-dl --detect-language": {0, noRun},
-	"--prompt": {1, changes}, "--carry-initial-prompt": {0, changes},
-	"-m --model": {1, own}, "-f --file": {1, own}, "-oved --ov-e-device": {1, device},
-	"-dtw --dtw": {1, dtw}, "-ls --log-score": {0, writes}, "-ng --no-gpu": {0, device}, "-dev --device": {1, device},
-	"-fa --flash-attn": {0, ""}, "-nfa --no-flash-attn": {0, ""},
-	"-sns --suppress-nst": {0, ""}, "--suppress-regex": {1, changes},
-	"--grammar": {1, otherPath}, "--grammar-rule": {1, changes}, "--grammar-penalty": {1, changes},
-	"--vad": {0, otherPath}, "-vm --vad-model": {1, otherPath}, "-vt --vad-threshold": {1, changes},
-	"-vspd --vad-min-speech-duration-ms": {1, changes}, "-vsd --vad-min-silence-duration-ms": {1, changes},
-	"-vmsd --vad-max-speech-duration-s": {1, changes}, "-vp --vad-speech-pad-ms": {1, changes}, "-vo --vad-samples-overlap": {1, changes},
-})
-
-func expand(spellings map[string]rule) map[string]rule {
-	out := map[string]rule{}
-	for names, r := range spellings {
-		for _, name := range strings.Fields(names) {
-			out[name] = r
-		}
-	}
-	return out
-}
-
-// CheckArguments holds extra arguments for whisper-cli against the contract. It reads them as the
-// program does: an option is recognised only where it is not the value of the one before, and
-// "--option=value" is no spelling that the program knows.
+// CheckArguments holds extra arguments for whisper-cli against the contract.
 func CheckArguments(arguments []string) error {
-	for i := 0; i < len(arguments); i++ {
-		arg := arguments[i]
-		where := fmt.Sprintf("argument %d, %q", i+1, arg)
-		refuse := func(expected, found string) error {
-			return &Refusal{Code: "FORBIDDEN_ARGUMENT", Expected: expected, Found: found, Where: where}
-		}
-		switch {
-		case strings.HasPrefix(arg, "@"):
-			return refuse("arguments spelled out", "a response file, whose content evidence would not show")
-		case arg == "-" || !strings.HasPrefix(arg, "-"):
-			return refuse("no further input", "an input file: a run hears exactly the one fixture")
-		}
-		name, _, joined := strings.Cut(arg, "=")
-		r, known := options[name]
-		switch {
-		case known && r.refuse != "":
-			if name == "-p" || name == "--processors" {
-				if !joined && i+1 < len(arguments) && arguments[i+1] == "1" {
-					i++
-					continue
-				}
-			}
-			return refuse("no "+name, r.refuse)
-		case joined && known:
-			return refuse("option and value as two arguments", "a joined spelling, on which the program exits 0 without a run")
-		case !known:
-			return refuse("an option that whisper-cli at the supported pin has", "an unknown one, on which the program exits 0 without a run")
-		}
-		if r.values == 0 {
-			continue
-		}
-		if i+1 == len(arguments) {
-			return refuse("a value after "+name, "none, on which the program exits 0 without a run")
-		}
-		i++
-		if _, err := strconv.ParseFloat(arguments[i], 32); err != nil {
-			return refuse("a number after "+name, fmt.Sprintf("%q, on which the program aborts", arguments[i]))
-		}
+	for _, v := range argv.Check(arguments) {
+		return &Refusal{Code: "FORBIDDEN_ARGUMENT", Expected: v.Expected, Found: v.Found, Where: fmt.Sprintf("argument %d, %q", v.Index+1, arguments[v.Index])}
 	}
 	return nil
 }
