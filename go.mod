@@ -4,8 +4,16 @@ go 1.25.0
 
 require github.com/gowebpki/jcs v1.0.2
 
+require github.com/stretchr/testify v1.12.1
+
 require (
-	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/spf13/cobra v1.10.2 // indirect
+	github.com/spf13/pflag v1.0.9 // indirect
+)
+
+require (
+	github.com/google/go-cmp v0.7.0
 	golang.org/x/text v0.41.0
 	google.golang.org/protobuf v1.36.12 // indirect
 )

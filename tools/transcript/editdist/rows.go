@@ -28,8 +28,8 @@ func (b band) blocks(j, m int) (first, last int) {
 // rowState is the working memory of rows, kept between calls.
 type rowState struct {
 	blocks []block
-	equal  []uint64
-	first  int // blocks[first:lastB+1] hold the last row
+	equal  [2][]uint64 // bits where the reference holds the hypothesis' next element, and the one after
+	first  int         // blocks[first:lastB+1] hold the last row
 	lastB  int
 	base   int // value of the cell above block first
 	m      int
@@ -48,42 +48,33 @@ func (p *problem) rows(s span, n, cost int, reversed bool, record recorder) *row
 	st.m = m
 	within := bandOf(m, s.hypLen(), cost)
 	st.first, st.lastB = within.blocks(0, m)
-	for j := 1; j <= n; j++ {
+	for j := 1; j <= n; {
+		// Two rows at once overlap in the processor; a recorder wants to see each.
+		pair := j < n && record == nil
 		first, last := within.blocks(j, m)
+		if pair {
+			_, last = within.blocks(j+1, m)
+		}
 		for ; st.first < first; st.first++ {
 			b := st.blocks[st.first]
 			st.base += bits.OnesCount64(b.plus) - bits.OnesCount64(b.minus)
 		}
 		st.lastB = last
-		lo, hi := first*wordBits, min((last+1)*wordBits, m)
-		var list []int32
-		if reversed {
-			list = p.occurrences(p.hyp[s.h1-j], s.r1-hi, s.r1-lo)
-			for _, at := range list {
-				i := s.r1 - 1 - int(at)
-				st.equal[i/wordBits] |= 1 << (i % wordBits)
-			}
-		} else {
-			list = p.occurrences(p.hyp[s.h0+j-1], s.r0+lo, s.r0+hi)
-			for _, at := range list {
-				i := int(at) - s.r0
-				st.equal[i/wordBits] |= 1 << (i % wordBits)
-			}
+		run := st.blocks[first : last+1]
+		p.markEqual(st.equal[0], s, j, first, last, reversed)
+		if pair {
+			p.markEqual(st.equal[1], s, j+1, first, last, reversed)
+			advanceTwo(run, st.equal[0][first:last+1], st.equal[1][first:last+1])
+			st.base += 2
+			j += 2
+			continue
 		}
-		advance(st.blocks[first:last+1], st.equal[first:last+1])
+		advance(run, st.equal[0][first:last+1])
 		st.base++
-		if reversed {
-			for _, at := range list {
-				st.equal[(s.r1-1-int(at))/wordBits] = 0
-			}
-		} else {
-			for _, at := range list {
-				st.equal[(int(at)-s.r0)/wordBits] = 0
-			}
-		}
 		if record != nil {
-			record(j-1, first, st.blocks[first:last+1])
+			record(j-1, first, run)
 		}
+		j++
 	}
 	return st
 }
@@ -91,13 +82,12 @@ func (p *problem) rows(s span, n, cost int, reversed bool, record recorder) *row
 func (st *rowState) reset(words int) {
 	if cap(st.blocks) < words {
 		st.blocks = make([]block, words)
-		st.equal = make([]uint64, words)
+		st.equal = [2][]uint64{make([]uint64, words), make([]uint64, words)}
 	}
-	st.blocks, st.equal = st.blocks[:words], st.equal[:words]
+	st.blocks = st.blocks[:words]
 	for i := range st.blocks {
 		st.blocks[i] = block{plus: ^uint64(0)}
 	}
-	clear(st.equal)
 	st.base = 0
 }
 
@@ -115,6 +105,31 @@ func advance(row []block, equal []uint64) {
 		acrossIn := across<<1 | plusIn
 		row[i] = block{plus: down<<1 | minusIn | ^(diagonal | acrossIn), minus: acrossIn & diagonal}
 		plusIn, minusIn = across>>63, down>>63
+	}
+}
+
+// advanceTwo does what two calls of advance do, one after the other.
+func advanceTwo(row []block, equal, equal2 []uint64) {
+	plusIn, minusIn := uint64(1), uint64(0)
+	plusIn2, minusIn2 := uint64(1), uint64(0)
+	equal, equal2 = equal[:len(row)], equal2[:len(row)]
+	for i := range row {
+		plus, minus := row[i].plus, row[i].minus
+		x := equal[i] | minusIn
+		diagonal := (((x & plus) + plus) ^ plus) | x | minus
+		across := minus | ^(diagonal | plus)
+		down := diagonal & plus
+		acrossIn := across<<1 | plusIn
+		plus, minus = down<<1|minusIn|^(diagonal|acrossIn), acrossIn&diagonal
+		plusIn, minusIn = across>>63, down>>63
+
+		x = equal2[i] | minusIn2
+		diagonal = (((x & plus) + plus) ^ plus) | x | minus
+		across = minus | ^(diagonal | plus)
+		down = diagonal & plus
+		acrossIn = across<<1 | plusIn2
+		row[i] = block{plus: down<<1 | minusIn2 | ^(diagonal | acrossIn), minus: acrossIn & diagonal}
+		plusIn2, minusIn2 = across>>63, down>>63
 	}
 }
 
