@@ -83,9 +83,7 @@ func TestBasic(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := tt.options.Normalize(tt.in)
 			if got != tt.want {
-				t.Errorf("Normalize(%q)
- got %q
-want %q", tt.in, got, tt.want)
+				t.Errorf("Normalize(%q)\n got %q\nwant %q", tt.in, got, tt.want)
 			}
 		})
 	}
