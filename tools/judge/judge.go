@@ -105,13 +105,28 @@ func (f *findings) judgement() *Judgement {
 
 // Judge judges one run by its kind.
 func Judge(r *Run) *Judgement {
+	f := newFindings(Markers)
+	m := readMarkers(r.Stderr)
+	m.facts(f, r.Exit)
 	switch r.Kind {
 	case evidence.KindCanary:
-		return JudgeCanary(r)
+		f.name = Canary
+		judgeCanary(f, m, r)
 	case evidence.KindContrast:
-		return JudgeContrast(r)
+		f.name = Contrast
+		judgeContrast(f, m, r)
+	default:
+		judgeMarkers(f, m, r)
 	}
-	return JudgeMarkers(r)
+	fault(f, r.Fault)
+	return f.judgement()
+}
+
+// fault fails a run of a double that was told to misbehave, after all else that is wrong with it.
+func fault(f *findings, setting string) {
+	if setting != "" && setting != "none" {
+		f.add("FAULT_INJECTED", "no fault", setting, "fault")
+	}
 }
 
 // signalNames are those that a crash shows; numbers are the same on Linux and macOS but for SIGBUS.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/argv"
+	"github.com/coreml-gate/rules_coreml_gate/tools/artifact/derive"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 )
 
@@ -124,7 +125,7 @@ func (m markers) checkPaths(f *findings, r *Run) {
 	if r.EncoderPath != nil {
 		want = r.EncoderPath.Derived
 	} else if model, ok := argv.Last(r.Argv, "-m", "--model"); ok && strings.HasSuffix(model, ".bin") {
-		want = DerivedEncoder(model)
+		want = derive.EncoderPath(model)
 	}
 	for _, kind := range []evidence.LineKind{evidence.LineLoading, evidence.LineLoadFailed} {
 		for _, a := range m[kind] {
@@ -137,19 +138,4 @@ func (m markers) checkPaths(f *findings, r *Run) {
 			}
 		}
 	}
-}
-
-// DerivedEncoder is the encoder's path that the runtime derives from the model's, upstream's
-// whisper_get_coreml_path_encoder byte for byte: cut at the last dot of the whole path, drop one
-// last segment "-q?_?" of exactly five bytes, add "-encoder.mlmodelc".
-func DerivedEncoder(model string) string {
-	if i := strings.LastIndexByte(model, '.'); i >= 0 {
-		model = model[:i]
-	}
-	if i := strings.LastIndexByte(model, '-'); i >= 0 {
-		if s := model[i:]; len(s) == 5 && s[1] == 'q' && s[3] == '_' {
-			model = model[:i]
-		}
-	}
-	return model + "-encoder.mlmodelc"
 }

@@ -6,14 +6,11 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 )
 
-// JudgeMarkers judges a positive run: exit 0, COREML = 1, the load marker exactly once, no failure
+// judgeMarkers judges a positive run: exit 0, COREML = 1, the load marker exactly once, no failure
 // marker, and no encode buffer of ggml's own.
-func JudgeMarkers(r *Run) *Judgement {
-	f := newFindings(Markers)
-	m := readMarkers(r.Stderr)
-	m.facts(f, r.Exit)
+func judgeMarkers(f *findings, m markers, r *Run) {
 	if !checkRun(f, m, r) {
-		return f.judgement()
+		return
 	}
 	switch value := m.coreml(); value {
 	case 1:
@@ -48,17 +45,13 @@ func JudgeMarkers(r *Run) *Judgement {
 	if r.Words && r.StdoutKnown && blank(r.Stdout) {
 		f.add("TRANSCRIPT_EMPTY", "words", "none", "stdout")
 	}
-	return f.judgement()
 }
 
-// JudgeContrast judges the ordinary run of a build without Core ML: exit 0, COREML = 0, ggml's encode
+// judgeContrast judges the ordinary run of a build without Core ML: exit 0, COREML = 0, ggml's encode
 // buffer present, and no Core ML line.
-func JudgeContrast(r *Run) *Judgement {
-	f := newFindings(Contrast)
-	m := readMarkers(r.Stderr)
-	m.facts(f, r.Exit)
+func judgeContrast(f *findings, m markers, r *Run) {
 	if !checkRun(f, m, r) {
-		return f.judgement()
+		return
 	}
 	switch m.coreml() {
 	case 0:
@@ -80,19 +73,15 @@ func JudgeContrast(r *Run) *Judgement {
 	if r.Words && r.StdoutKnown && blank(r.Stdout) {
 		f.add("TRANSCRIPT_EMPTY", "words", "none", "stdout")
 	}
-	return f.judgement()
 }
 
-// JudgeCanary judges the negative control: exit exactly 3, the load failure and the final context
+// judgeCanary judges the negative control: exit exactly 3, the load failure and the final context
 // error, no load marker, no signal, one attempt, and nothing at the derived encoder path.
-func JudgeCanary(r *Run) *Judgement {
-	f := newFindings(Canary)
-	m := readMarkers(r.Stderr)
-	m.facts(f, r.Exit)
+func judgeCanary(f *findings, m markers, r *Run) {
 	notes(f, m, r)
 	if r.Exit == nil {
 		noExit(f, m)
-		return f.judgement()
+		return
 	}
 	x := effective(*r.Exit)
 	if r.Truncated {
@@ -107,16 +96,16 @@ func JudgeCanary(r *Run) *Judgement {
 	switch {
 	case x.Kind == evidence.ExitTimeout:
 		f.add("CANARY_TIMEOUT", "a refusal (exit 3) within the deadline", "none", "exit")
-		return f.judgement()
+		return
 	case outOfMemory(m, x):
 		f.add("OUT_OF_MEMORY", "enough memory", "the system killed the program for want of it", "exit")
-		return f.judgement()
+		return
 	case x.Kind == evidence.ExitSignal:
 		f.add("CANARY_SIGNAL", "exit 3", signalName(x.Signal)+", "+progress(m), "exit")
-		return f.judgement()
+		return
 	}
 	if arguments(f, m, r) {
-		return f.judgement()
+		return
 	}
 	if m.has(evidence.LineModelStub) {
 		f.add("MODEL_TEST_STUB", "a model with tensors", "upstream's empty model for tests", m.where(evidence.LineModelStub))
@@ -129,11 +118,10 @@ func JudgeCanary(r *Run) *Judgement {
 		if m.has(evidence.LineLoadFailed) {
 			f.add("FALLBACK_FAILURE_PRESENT", "a refusal after the load failure", "a run that went on", m.where(evidence.LineLoadFailed))
 		}
-		return f.judgement()
+		return
 	}
 	canaryMarkers(f, m)
 	m.checkOneRun(f, r)
-	return f.judgement()
 }
 
 // canaryMarkers looks for both markers of a refusal, and for other causes of exit 3.

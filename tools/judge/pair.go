@@ -87,3 +87,24 @@ func same(j *Judgement, a, b *evidence.Evidence, binary bool) {
 		}
 	}
 }
+
+// Overall is the verdict over several judgements: fail if any failed, else inconclusive if any is
+// not a pass, else pass; no judgement at all is a failure.
+func Overall(judgements []*Judgement) reason.Verdict {
+	verdict := reason.Pass
+	if len(judgements) == 0 {
+		verdict = reason.Failed
+	}
+	for _, j := range judgements {
+		switch j.Verdict {
+		case reason.Pass:
+		case reason.Unknown, reason.Inadmissible:
+			if verdict == reason.Pass {
+				verdict = reason.Unknown
+			}
+		default:
+			verdict = reason.Failed
+		}
+	}
+	return verdict
+}

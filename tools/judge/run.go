@@ -48,9 +48,6 @@ func notes(f *findings, m markers, r *Run) {
 		f.add("ANE_FALLBACK", "no failure of the Neural Engine", "a failed compilation or evaluation", m.where(evidence.LineANEFailed))
 		f.facts["placement"] = "the Neural Engine failed; not observed elsewhere"
 	}
-	if r.Fault != "" && r.Fault != "none" {
-		f.add("FAULT_INJECTED", "no fault", r.Fault, "fault")
-	}
 	lane(f, m, r)
 }
 

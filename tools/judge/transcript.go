@@ -42,6 +42,9 @@ func JudgeTranscript(coreml, contrast *evidence.Evidence, reference string) *Jud
 			f.add("TRANSCRIPT_DIFFERS", plural(len(want), "word")+" of the reference", difference(got, want), where)
 		}
 	}
+	if coreml != nil {
+		fault(f, coreml.Fault)
+	}
 	if len(want) == 0 {
 		f.add("EVIDENCE_MISSING", "reference words", "none", "reference")
 	}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+// judgeFlags are the inputs of coregate judge: either evidence of runs, or one log.
+type judgeFlags struct {
+	log, exit, kind, argv    string
+	coreml, canary, contrast string
+	reference                string
+	silent, asJSON           bool
+}
+
+func newJudgeCmd() *cobra.Command {
+	var f judgeFlags
+	cmd := &cobra.Command{
+		Use:   "judge [EVIDENCE.json]",
+		Short: "Judge the evidence of a run, the three runs of a gate, or a log at hand",
+		Long: `Judge one evidence.json by its kind; or with --coreml, --canary and --contrast the three
+runs of a gate together; or with --log a log that someone has at hand ("-" is standard input).
+
+A log is raw stderr, or a text with the head lines "exit: …" and "argv: …" and the sections
+"--- stderr" and "--- stdout". --exit takes an exit code, "signal N", a signal's name or "timeout".`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), args)
+		},
+	}
+	cmd.Flags().StringVar(&f.log, "log", "", "a log file, or - for standard input")
+	cmd.Flags().StringVar(&f.exit, "exit", "", "how the logged run ended")
+	cmd.Flags().StringVar(&f.kind, "kind", "", "what the logged run was for: coreml, canary or contrast (coreml if left out)")
+	cmd.Flags().StringVar(&f.argv, "argv", "", "arguments of the logged run, separated by spaces")
+	cmd.Flags().StringVar(&f.coreml, "coreml", "", "evidence of the positive run")
+	cmd.Flags().StringVar(&f.canary, "canary", "", "evidence of the negative control")
+	cmd.Flags().StringVar(&f.contrast, "contrast", "", "evidence of the contrast run")
+	cmd.Flags().StringVar(&f.reference, "reference", "", "text file with the reference words, for the three runs together")
+	cmd.Flags().BoolVar(&f.silent, "silence", false, "the fixture holds no words, so an empty transcript is right")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (f judgeFlags) run(stdin io.Reader, stdout io.Writer, args []string) error {
+	together := f.coreml != "" || f.canary != "" || f.contrast != ""
+	switch {
+	case f.log != "" && (together || len(args) > 0) || together && len(args) > 0:
+		return fmt.Errorf("judge takes a log, or one evidence file, or the runs of a gate: give one of them")
+	case f.log != "":
+		return f.judgeLog(stdin, stdout)
+	case together:
+		return f.judgeRuns(stdout)
+	case len(args) == 1:
+		return f.judgeOne(stdout, args[0])
+	}
+	return fmt.Errorf("judge needs --log FILE, an evidence.json, or --coreml, --canary and --contrast")
+}
+
+func (f judgeFlags) judgeLog(stdin io.Reader, stdout io.Writer) error {
+	text, err := readInput(stdin, f.log, judge.MaxLog)
+	if err != nil {
+		return err
+	}
+	r, err := judge.ParseLog(text)
+	if err != nil {
+		return err
+	}
+	if f.exit != "" {
+		if r.Exit, err = judge.ParseExit(f.exit); err != nil {
+			return err
+		}
+	}
+	switch kind := evidence.Kind(f.kind); kind {
+	case "":
+	case evidence.KindCoreML, evidence.KindCanary, evidence.KindContrast:
+		r.Kind = kind
+	default:
+		return fmt.Errorf("--kind %s: expected coreml, canary or contrast", f.kind)
+	}
+	r.Argv = append(r.Argv, strings.Fields(f.argv)...)
+	r.Words = !f.silent
+	return printJudgement(stdout, judge.Judge(r), f.asJSON)
+}
+
+func (f judgeFlags) judgeOne(stdout io.Writer, path string) error {
+	e, _, err := evidence.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	r := judge.FromEvidence(e)
+	r.Words = !f.silent
+	return printJudgement(stdout, judge.Judge(r), f.asJSON)
+}
+
+func (f judgeFlags) judgeRuns(stdout io.Writer) error {
+	var runs judge.Runs
+	for _, side := range []struct {
+		path string
+		to   **evidence.Evidence
+	}{{f.coreml, &runs.CoreML}, {f.canary, &runs.Canary}, {f.contrast, &runs.Contrast}} {
+		if side.path == "" {
+			continue
+		}
+		e, _, err := evidence.ReadFile(side.path)
+		if err != nil {
+			return err
+		}
+		*side.to = e
+	}
+	reference := ""
+	if f.reference != "" {
+		text, err := os.ReadFile(f.reference)
+		if err != nil {
+			return err
+		}
+		reference = string(text)
+	}
+	judgements := judge.JudgeRuns(runs, reference)
+	verdict := judge.Overall(judgements)
+	if f.asJSON {
+		if err := printJSON(stdout, struct {
+			report
+			Judgements []*judge.Judgement `json:"judgements"`
+		}{summary(judgements, verdict), judgements}); err != nil {
+			return err
+		}
+		return exitVerdict(verdict)
+	}
+	for _, j := range judgements {
+		_ = printJudgement(stdout, j, false)
+	}
+	fmt.Fprintf(stdout, "gate: %s\n", verdict)
+	return exitVerdict(verdict)
+}
+
+// summary is the one object of several judgements: every reason, with the judgement in its place.
+func summary(judgements []*judge.Judgement, verdict reason.Verdict) report {
+	out := report{Verdict: verdict, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: map[string]any{}}
+	for _, j := range judgements {
+		for _, r := range j.Reasons {
+			r.Where = j.Name + ": " + r.Where
+			out.Reasons = append(out.Reasons, r)
+		}
+		out.Notes = append(out.Notes, j.Notes...)
+		out.Facts[j.Name] = string(j.Verdict)
+	}
+	return out
+}
+
+func printJudgement(w io.Writer, j *judge.Judgement, asJSON bool) error {
+	return report{j.Verdict, j.Reasons, j.Notes, j.Facts}.print(w, j.Name, asJSON)
+}
+
+// readInput reads a file, or standard input for "-", up to a limit.
+func readInput(stdin io.Reader, path string, limit int64) ([]byte, error) {
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		stdin = file
+	}
+	data, err := io.ReadAll(io.LimitReader(stdin, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+	}
+	return data, err
+}

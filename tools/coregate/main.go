@@ -1,0 +1,74 @@
+// Command coregate proves, from a run, which encoder a whisper.cpp build executed.
+//
+// Every subcommand that judges exits 0 (pass), 1 (fail), 2 (could not judge: usage, input, output) or
+// 3 (inconclusive), prints a short table for people, and with --json one object: verdict, reasons
+// (each code, expected, found, where), notes and facts.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// commands are the constructors of all subcommands, in the order of help. A file that adds one adds a
+// line here.
+var commands = []func() *cobra.Command{
+	newRunCmd,
+	newJudgeCmd,
+	newExplainCmd,
+}
+
+// verdictError carries a verdict other than pass to the exit code; its command has already reported.
+type verdictError struct{ verdict reason.Verdict }
+
+func (e verdictError) Error() string { return "verdict: " + string(e.verdict) }
+
+// exitVerdict returns nil for a pass and otherwise the error that makes the exit code.
+func exitVerdict(v reason.Verdict) error {
+	if v == reason.Pass {
+		return nil
+	}
+	return verdictError{v}
+}
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:           "coregate",
+		Short:         "Prove which encoder a whisper.cpp build ran",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	for _, make := range commands {
+		root.AddCommand(make())
+	}
+	err := root.ExecuteContext(ctx)
+	var v verdictError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &v):
+		return v.verdict.ExitCode()
+	}
+	fmt.Fprintf(stderr, "coregate: %v\n", err)
+	return 2
+}

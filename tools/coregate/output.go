@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+// report is what every judging subcommand prints: with --json as one object, else as a table.
+type report struct {
+	Verdict reason.Verdict  `json:"verdict"`
+	Reasons []reason.Reason `json:"reasons"`
+	Notes   []reason.Reason `json:"notes"`
+	Facts   map[string]any  `json:"facts"`
+}
+
+// print writes the report and returns what the command returns.
+func (r report) print(w io.Writer, title string, asJSON bool) error {
+	if asJSON {
+		if err := printJSON(w, r); err != nil {
+			return err
+		}
+		return exitVerdict(r.Verdict)
+	}
+	fmt.Fprintf(w, "%s: %s\n", title, r.Verdict)
+	printReasons(w, r.Reasons)
+	printReasons(w, r.Notes)
+	for _, key := range slices.Sorted(maps.Keys(r.Facts)) {
+		fmt.Fprintf(w, "  %-22s %v\n", key, r.Facts[key])
+	}
+	return exitVerdict(r.Verdict)
+}
+
+// printReasons writes one block per reason, with its code first and what to do last.
+func printReasons(w io.Writer, reasons []reason.Reason) {
+	for _, r := range reasons {
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "  %s\twhere\t%s\n\texpected\t%s\n\tfound\t%s\n", r.Code, r.Where, r.Expected, r.Found)
+		if d, ok := definition(r.Code); ok {
+			fmt.Fprintf(t, "\tdo\t%s\n", d.Do)
+		}
+		t.Flush()
+	}
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/runner"
+)
+
+func newRunCmd() *cobra.Command {
+	var (
+		spec           runner.Spec
+		kind, lane     string
+		specFile, out  string
+		observations   string
+		silent, asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "run [flags] [-- ARGUMENTS OF WHISPER-CLI]",
+		Short: "Run whisper-cli once in a closed world, write its evidence, and judge it",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s := &spec
+			s.Schema, s.Kind, s.Lane, s.Arguments = 1, evidence.Kind(kind), evidence.Lane(lane), args
+			if specFile != "" {
+				read, err := runner.ReadSpec(specFile)
+				if err != nil {
+					return err
+				}
+				s = read
+			}
+			return runOnce(cmd.Context(), cmd.OutOrStdout(), s, out, observations, silent, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&specFile, "spec", "", "a run spec file, in place of the flags below")
+	f.StringVar(&out, "evidence", "", "where evidence.json goes (nowhere if left out)")
+	f.StringVar(&observations, "observations", "", "where observations.json goes (nowhere if left out)")
+	f.StringVar(&kind, "kind", "coreml", "coreml, canary or contrast")
+	f.StringVar(&lane, "lane", "emulated", "emulated or physical")
+	f.StringVar(&spec.LaneIdentityFile, "lane-identity", "", "JSON file with what the toolchain says about itself")
+	f.StringVar(&spec.Flavour, "flavour", "coreml", "how whisper-cli was built")
+	f.StringVar(&spec.Pin, "pin", "", "pin.json of the source")
+	f.StringVar(&spec.CLI, "cli", "", "whisper-cli")
+	f.StringVar(&spec.Model, "model", "", "the ggml model, a .bin file")
+	f.StringVar(&spec.Encoder, "encoder", "", "the .mlmodelc directory, for a coreml run")
+	f.StringVar(&spec.Audio, "audio", "", "the fixture")
+	f.StringVar(&spec.Language, "language", "", "spoken language; required for multilingual models")
+	f.IntVar(&spec.Threads, "threads", 2, "whisper-cli's -t")
+	f.IntVar(&spec.DeadlineSeconds, "deadline", 900, "seconds until the run is stopped")
+	f.StringVar(&spec.Evaluator, "evaluator", "", "gate_evaluator, on the emulated lane")
+	f.StringVar(&spec.Fault, "fault", "none", "a fault of the emulated double, for tests")
+	f.BoolVar(&spec.Public, "public", false, "keep the fixture's words in the evidence")
+	f.BoolVar(&spec.WarmUp, "warm-up", false, "run once before, on the physical lane")
+	f.BoolVar(&silent, "silence", false, "the fixture holds no words, so an empty transcript is right")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// runOnce runs and judges. A refused spec is a verdict too: nothing ran, and that is a failure.
+func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out, observations string, silent, asJSON bool) error {
+	result, err := runner.Run(ctx, s)
+	var refusal *runner.Refusal
+	if errors.As(err, &refusal) {
+		r := reason.Reason{Code: refusal.Code, Expected: refusal.Expected, Found: refusal.Found, Where: refusal.Where}
+		return report{reason.Failed, []reason.Reason{r}, []reason.Reason{}, map[string]any{"started": false}}.print(stdout, "refused", asJSON)
+	}
+	if err != nil {
+		return err
+	}
+	data, err := evidence.Encode(result.Evidence)
+	if err != nil {
+		return err
+	}
+	if err := writeOptional(out, data); err != nil {
+		return err
+	}
+	if data, err = evidence.EncodeObservations(result.Observations); err != nil {
+		return err
+	}
+	if err := writeOptional(observations, data); err != nil {
+		return err
+	}
+	r := judge.FromEvidence(result.Evidence)
+	if s.Public {
+		r.Words = !silent
+		for _, line := range r.Stdout {
+			if !asJSON {
+				fmt.Fprintln(stdout, line)
+			}
+		}
+	}
+	return printJudgement(stdout, judge.Judge(r), asJSON)
+}
+
+func writeOptional(path string, data []byte) error {
+	if path == "" {
+		return nil
+	}
+	return os.WriteFile(path, data, 0o644)
+}
