@@ -93,7 +93,10 @@ func Compile(a *Artifact, dest string) error {
 	if err := compilable(a); err != nil {
 		return fmt.Errorf("compile: %w", err)
 	}
-	p := textProgram(a.Program)
+	p, err := textProgram(a.Program)
+	if err != nil {
+		return fmt.Errorf("compile: %w", err)
+	}
 	s, err := stage(dest)
 	if err != nil {
 		return err
@@ -145,7 +148,7 @@ func compilable(a *Artifact) error {
 
 // textProgram arranges a program the way compilers print it: parameters
 // sorted by name, a buildInfo that says who compiled it.
-func textProgram(in *mil.Program) *mil.Program {
+func textProgram(in *mil.Program) (*mil.Program, error) {
 	p := *in
 	p.Major, p.Minor = 1, 0
 	p.Functions = nil
@@ -154,22 +157,25 @@ func textProgram(in *mil.Program) *mil.Program {
 		g.Others = nil
 		g.Params = slices.SortedFunc(slices.Values(f.Params), func(a, b mil.Param) int { return cmp.Compare(a.Name, b.Name) })
 		p.Functions = append(p.Functions, &g)
-		if modern(f.Opset) {
-			p.Minor = 3
+		set, ok := opsets[f.Opset]
+		if !ok {
+			return nil, fmt.Errorf("function %s is written for opset %q: expected one of CoreML5 to CoreML9", f.Name, f.Opset)
 		}
+		g.Opset = set.text
+		p.Minor = max(p.Minor, set.minor)
 	}
 	p.Attrs = buildInfo(in.Attrs)
-	return &p
+	return &p, nil
 }
 
-// modern reports whether an opset is that of iOS 18 or later, under either of
-// its names.
-func modern(opset string) bool {
-	switch opset {
-	case "ios15", "ios16", "ios17", "CoreML5", "CoreML6", "CoreML7":
-		return false
-	}
-	return true
+// opsets maps the protobuf's names of operation sets to those of the text.
+// Program 1.3 came with the compilers for iOS 18.
+var opsets = map[string]struct {
+	text  string
+	minor int
+}{
+	"CoreML5": {"ios15", 0}, "CoreML6": {"ios16", 0}, "CoreML7": {"ios17", 0},
+	"CoreML8": {"ios18", 3}, "CoreML9": {"ios26", 3},
 }
 
 func buildInfo(attrs []mil.Attr) []mil.Attr {

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/mil/encoder"
+)
+
+// source gives the encoder writer the tensors of a whisper.cpp model.
+type source struct{ *ggml.Model }
+
+func openSource(path string) (source, error) {
+	m, err := ggml.Open(path)
+	return source{m}, err
+}
+
+func (s source) Dims() encoder.Dims {
+	h := s.Hyperparameters
+	return encoder.Dims{Mels: int64(h.Mels), AudioCtx: int64(h.AudioCtx), State: int64(h.AudioState),
+		Heads: int64(h.AudioHead), Layers: int64(h.AudioLayer)}
+}
+
+func (s source) find(name string) (ggml.Tensor, error) {
+	t, ok := s.Tensor(name)
+	if !ok {
+		return t, fmt.Errorf("the model has no tensor %s", name)
+	}
+	return t, nil
+}
+
+func (s source) Shape(name string) ([]int64, error) {
+	t, err := s.find(name)
+	return t.Shape(), err
+}
+
+func (s source) Values(name string, visit func([]float32) error) error {
+	t, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	return s.Model.Values(t, func(_ int64, v []float32) error { return visit(v) })
+}
