@@ -28,10 +28,13 @@ func openRoot(dir string) (*root, error) {
 	return &root{dir: r}, nil
 }
 
+// ErrOutside says that a path written in an artifact leads out of it.
+var ErrOutside = errors.New("the path leaves the artifact")
+
 // local refuses names that leave the folder by their spelling.
 func local(name string) error {
 	if name == "" || strings.Contains(name, `\`) || strings.ContainsRune(name, 0) || !fs.ValidPath(name) {
-		return fmt.Errorf("%q is not the name of a file inside the artifact", name)
+		return fmt.Errorf("%q is not the name of a file inside the artifact: %w", name, ErrOutside)
 	}
 	return nil
 }
@@ -119,7 +122,7 @@ func (w *weights) locate(p string) (string, error) {
 	}
 	name := path.Join(w.base, rest)
 	if err := local(name); err != nil || strings.HasPrefix(rest, "/") {
-		return "", fmt.Errorf("weight file %q leaves the artifact", p)
+		return "", fmt.Errorf("weight file %q: %w", p, ErrOutside)
 	}
 	return name, nil
 }
