@@ -2,14 +2,17 @@ module github.com/coreml-gate/rules_coreml_gate
 
 go 1.25.0
 
-require github.com/gowebpki/jcs v1.0.2
+require (
+	github.com/gowebpki/jcs v1.0.2
+	github.com/spf13/cobra v1.10.2
+)
 
 require github.com/stretchr/testify v1.12.1
 
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )
 
 require (
