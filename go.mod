@@ -18,5 +18,5 @@ require (
 require (
 	github.com/google/go-cmp v0.7.0
 	golang.org/x/text v0.41.0
-	google.golang.org/protobuf v1.36.12 // indirect
+	google.golang.org/protobuf v1.36.12
 )
