@@ -46,16 +46,15 @@ root_bazel_version() {
   chroot "$root" /usr/bin/bazel --version 2>/dev/null | sed -n 's/^bazel \([0-9.]*\).*/\1/p'
 }
 
-# The packaged bazelrc imports /etc/bazel.bazelrc, if there is one, first.
+# A section at the end of that root's own bazelrc: later lines win.
 write_settings() {
-  local name
-  if grep -q '^# --- airgap' "$root/etc/bazel/bazelrc"; then
-    sed -i '/^# --- airgap/,$d' "$root/etc/bazel/bazelrc"
-  fi
+  local name rc=$root/etc/bazel/bazelrc
   # Bazel asks a registry for every module that is not overridden: name an empty one.
   mkdir -p "$prefix/registry/modules"
   {
-    echo "# Written by tools/airgap/setup."
+    # host_javabase does nothing but warn.
+    sed -e '/^# --- airgap/,$d' -e '/host_javabase/d' "$rc"
+    echo "# --- airgap: written by tools/airgap/setup"
     echo "common --registry=file://$prefix/registry"
     echo "common --override_module=rules_shell=/usr/share/bazel/rules/shell"
     for name in "${module_names[@]}"; do
@@ -64,8 +63,11 @@ write_settings() {
     echo "common --repo_env=WHISPER_CPP_ARCHIVE=$prefix/archives/${npm_package/@/-}.tgz"
     echo "common --repo_env=WHISPER_CPP_PIN=$whisper_cpp_pin"
     echo "common --repo_env=WHISPER_MODELS_DIR=$prefix/models"
-  } >"$root/etc/bazel.bazelrc.new"
-  mv "$root/etc/bazel.bazelrc.new" "$root/etc/bazel.bazelrc"
+    # Debian keeps every sandbox: on this project that is gigabytes.
+    echo "build --nosandbox_debug"
+  } >"$rc.new"
+  mv "$rc.new" "$rc"
+  rm -f "$root/etc/bazel.bazelrc"
 }
 
 write_command() {
