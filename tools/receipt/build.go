@@ -1,0 +1,281 @@
+package receipt
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
+)
+
+// inputs are a spec's files, read and hashed.
+type inputs struct {
+	pin       evidence.Pin
+	sources   SourcesCheck
+	runs      judge.Runs
+	evidence  []EvidenceRef
+	reference string
+	policies  []*policy.Policy
+	others    []*judge.Judgement
+	toolchain map[string]string
+	// sums are SHA-256 values by the spec's member, for those members that name a file.
+	sums map[string]string
+}
+
+// SourcesCheck is what gate_sources found when it hashed the upstream files again that the compiler read.
+type SourcesCheck struct {
+	Schema         int                `json:"schema"`
+	ManifestSHA256 string             `json:"manifest_sha256"`
+	Files          int                `json:"files"`
+	Verdict        reason.Verdict     `json:"verdict"`
+	Differences    []SourceDifference `json:"differences"`
+}
+
+// SourceDifference is a file that is not as the manifest says; Found is "" for a missing one.
+type SourceDifference struct {
+	Path     string `json:"path"`
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+}
+
+// Build reads what the spec names, judges it and returns the receipt. Broken input is an error; a
+// failing judgement is a receipt that says fail.
+func Build(s *Spec) (*Statement, error) {
+	in, err := read(s)
+	if err != nil {
+		return nil, err
+	}
+	coreml := in.runs.CoreML
+	p := Predicate{
+		Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
+		Pin:       Pin{Pin: in.pin, Status: pinStatus(in.pin.Supported)},
+		Materials: in.materials(s), Toolchain: in.toolchain, Policies: []PolicyRef{}, Evidence: in.evidence,
+		Required: s.required(in.policies), Placement: "not observed",
+	}
+	for _, pol := range in.policies {
+		p.Policies = append(p.Policies, PolicyRef{Name: pol.Name, Kind: pol.Kind, SHA256: pol.SHA256, Frozen: pol.IsFrozen()})
+	}
+	p.Judgements = slices.Concat([]*judge.Judgement{in.binding(s), in.judgeSources()}, judge.JudgeRuns(in.runs, in.reference), in.others)
+	p.Provisional = provisional(&p)
+	p.Verdict = verdict(&p)
+	return &Statement{
+		Type: StatementType, PredicateType: PredicateType, Predicate: p,
+		Subject: []Resource{
+			fileResource(SubjectCLI, in.sums["cli"]),
+			fileResource(SubjectModel, in.sums["model"]),
+			treeResource(SubjectEncoder, in.sums["encoder"]),
+		},
+	}, nil
+}
+
+// required are the judgements that the spec and its policies ask for, sorted, each once.
+func (s *Spec) required(policies []*policy.Policy) []string {
+	names := append(slices.Clone(required), s.Required...)
+	for _, p := range policies {
+		names = append(names, p.Required...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// provisional lists what a reader must not take this receipt for.
+func provisional(p *Predicate) []string {
+	out := []string{}
+	if p.Lane == evidence.LaneEmulated {
+		out = append(out, "lane: emulated; nothing is said about Apple's Core ML")
+	}
+	if !p.Pin.Supported {
+		out = append(out, "pin: unsupported")
+	}
+	if p.Placement == "not observed" {
+		out = append(out, "placement: not observed")
+	}
+	if len(p.Toolchain) == 0 {
+		out = append(out, "toolchain: not recorded")
+	}
+	return out
+}
+
+// read reads and hashes every file that the spec names.
+func read(s *Spec) (*inputs, error) {
+	in := &inputs{sums: map[string]string{}, toolchain: map[string]string{}}
+	maps.Copy(in.toolchain, s.Toolchain)
+	if s.ToolchainFile != "" {
+		if err := readJSON(s.ToolchainFile, &in.toolchain); err != nil {
+			return nil, err
+		}
+	}
+	if err := readJSON(s.Pin, &in.pin); err != nil {
+		return nil, err
+	}
+	if err := readJSON(s.Sources, &in.sources); err != nil {
+		return nil, err
+	}
+	for name, path := range map[string]string{
+		"cli": s.CLI, "contrast_cli": s.ContrastCLI, "model": s.Model, "audio": s.Audio, "reference": s.Reference,
+		"sources": s.Sources, "manifest": s.Manifest, "patch": s.Patch,
+	} {
+		if path == "" && (name == "manifest" || name == "patch") {
+			continue
+		}
+		sum, _, err := tree.HashFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("receipt: %s: %w", name, err)
+		}
+		in.sums[name] = sum
+	}
+	files, err := tree.Files(s.Encoder, tree.FollowLinks)
+	if err != nil {
+		return nil, fmt.Errorf("receipt: encoder: %w", err)
+	}
+	in.sums["encoder"] = tree.DigestFiles(files)
+	if err := in.readRuns(s); err != nil {
+		return nil, err
+	}
+	reference, err := os.ReadFile(s.Reference)
+	if err != nil {
+		return nil, err
+	}
+	in.reference = string(reference)
+	return in, in.readJudgements(s)
+}
+
+func (in *inputs) readRuns(s *Spec) error {
+	for _, side := range []struct {
+		kind evidence.Kind
+		path string
+		to   **evidence.Evidence
+	}{
+		{evidence.KindCoreML, s.Evidence.CoreML, &in.runs.CoreML},
+		{evidence.KindCanary, s.Evidence.Canary, &in.runs.Canary},
+		{evidence.KindContrast, s.Evidence.Contrast, &in.runs.Contrast},
+	} {
+		e, sum, err := evidence.ReadFile(side.path)
+		if err != nil {
+			return err
+		}
+		*side.to = e
+		in.evidence = append(in.evidence, EvidenceRef{Kind: side.kind, SHA256: sum})
+	}
+	return nil
+}
+
+func (in *inputs) readJudgements(s *Spec) error {
+	for _, path := range append([]string{s.Policy}, s.Policies...) {
+		p, err := policy.Load(path)
+		if err != nil {
+			return err
+		}
+		in.policies = append(in.policies, p)
+	}
+	for _, path := range s.Judgements {
+		j := &judge.Judgement{}
+		if err := readJSON(path, j); err != nil {
+			return err
+		}
+		in.others = append(in.others, j)
+	}
+	return nil
+}
+
+// readJSON reads a file strictly into a struct or a map of strings.
+func readJSON(path string, out any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("receipt: %w", err)
+	}
+	if err := strictjson.Decode(data, out); err != nil {
+		return fmt.Errorf("receipt: %s: %w", path, err)
+	}
+	return nil
+}
+
+// materials are what was read beside the subjects.
+func (in *inputs) materials(s *Spec) []Resource {
+	out := []Resource{
+		fileResource("content-manifest", in.pin.ManifestSHA256),
+		fileResource("patch", in.pin.Patch.SHA256),
+		fileResource(in.pin.PatchedFile.Path, in.pin.PatchedFile.SHA256),
+		fileResource("sources-check.json", in.sums["sources"]),
+		fileResource("whisper-cli (contrast)", in.sums["contrast_cli"]),
+		fileResource("audio", in.sums["audio"]),
+		fileResource("reference.txt", in.sums["reference"]),
+	}
+	if e := in.runs.CoreML.Digests.Evaluator; e != nil {
+		out = append(out, fileResource("gate_evaluator", *e))
+	}
+	return out
+}
+
+// judgement makes one of this package's judgements from its reasons.
+func judgement(name string, reasons []reason.Reason, facts map[string]any) *judge.Judgement {
+	return &judge.Judgement{Name: name, Verdict: Reasons.Verdict(reasons), Reasons: reasons, Notes: []reason.Reason{}, Facts: facts}
+}
+
+// judgeSources judges the fresh hash of the sources.
+func (in *inputs) judgeSources() *judge.Judgement {
+	reasons := []reason.Reason{}
+	c := in.sources
+	if c.ManifestSHA256 != in.pin.ManifestSHA256 {
+		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: "manifest " + in.pin.ManifestSHA256, Found: c.ManifestSHA256, Where: "sources"})
+	}
+	for _, d := range c.Differences {
+		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: d.Expected, Found: orNone(d.Found), Where: d.Path})
+	}
+	if c.Verdict != reason.Pass && len(c.Differences) == 0 {
+		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: "pass", Found: string(c.Verdict), Where: "sources"})
+	}
+	if c.Files == 0 {
+		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: "files of the manifest", Found: "none", Where: "sources"})
+	}
+	return judgement("sources", reasons, map[string]any{"files": c.Files})
+}
+
+// binding holds what was judged against what is bound.
+func (in *inputs) binding(s *Spec) *judge.Judgement {
+	reasons := []reason.Reason{}
+	equal := func(where, expected, found string) {
+		if expected != found {
+			reasons = append(reasons, reason.Reason{Code: "DIGEST_MISMATCH", Expected: expected, Found: found, Where: where})
+		}
+	}
+	coreml, contrast := in.runs.CoreML, in.runs.Contrast
+	equal("whisper-cli", coreml.Digests.CLI, in.sums["cli"])
+	equal("model", coreml.Digests.Model, in.sums["model"])
+	equal("audio", coreml.Digests.Audio, in.sums["audio"])
+	equal("whisper-cli of the contrast run", contrast.Digests.CLI, in.sums["contrast_cli"])
+	if coreml.Digests.Encoder != nil {
+		equal("encoder", *coreml.Digests.Encoder, in.sums["encoder"])
+	}
+	for _, e := range []*evidence.Evidence{coreml, in.runs.Canary, contrast} {
+		equal("pin of the "+string(e.Kind)+" run", fmt.Sprint(in.pin), fmt.Sprint(e.Pin))
+	}
+	if s.Manifest != "" {
+		equal("content manifest", in.pin.ManifestSHA256, in.sums["manifest"])
+	}
+	if s.Patch != "" {
+		equal("patch", in.pin.Patch.SHA256, in.sums["patch"])
+	}
+	if coreml.Flavour != "coreml" {
+		reasons = append(reasons, reason.Reason{Code: "FLAVOUR_EXPERIMENTAL", Expected: "coreml", Found: coreml.Flavour, Where: "flavour"})
+	}
+	for _, p := range in.policies {
+		if !p.IsFrozen() {
+			reasons = append(reasons, reason.Reason{Code: "POLICY_NOT_FROZEN", Expected: "a frozen policy", Found: p.Name + " " + p.SHA256, Where: "policy"})
+		}
+	}
+	return judgement("binding", reasons, map[string]any{})
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

@@ -1,0 +1,12 @@
+package receipt
+
+import "github.com/coreml-gate/rules_coreml_gate/tools/reason"
+
+// Reasons are the codes of this package.
+var Reasons = reason.Table{
+	{Code: "DIGEST_MISMATCH", Class: reason.Fail, Means: "A file is not the one that ran, or that the pin or the receipt names.", Do: "Build and judge again; what ships must be what was judged."},
+	{Code: "SOURCES_CHANGED", Class: reason.Fail, Means: "Upstream files that the compiler read are not those of the pin: the fetched tree was edited, or a file is missing.", Do: "Fetch again (bazel sync, or remove the repository)."},
+	{Code: "FLAVOUR_EXPERIMENTAL", Class: reason.Fail, Means: "The binary is of a flavour that is built for experiments only: without the patch, or with fallback allowed.", Do: "Gate the coreml flavour."},
+	{Code: "POLICY_NOT_FROZEN", Class: reason.Fail, Means: "The policy is none of the frozen ones, so nothing says that its thresholds were chosen before the measurement.", Do: "Freeze it in gate/policy under a new name."},
+	{Code: "JUDGEMENT_MISSING", Class: reason.Fail, Means: "A judgement that the receipt must have is not there.", Do: "Run the gate that makes it."},
+}
