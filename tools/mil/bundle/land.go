@@ -71,6 +71,10 @@ func (s *staging) bytes(name string, b []byte) error {
 
 // land moves the artifact to its destination.
 func (s *staging) land() error {
+	// Go renames onto no existing folder; Remove takes an empty one only.
+	if err := os.Remove(s.dest); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("write artifact: %w", err)
+	}
 	if err := os.Rename(s.tmp, s.dest); err != nil {
 		return fmt.Errorf("write artifact: %w", err)
 	}
