@@ -19,7 +19,7 @@ const (
 	// maxStream bounds what is kept of each output stream, in bytes.
 	maxStream = 16 << 20
 	// grace is how long helpers of an ended program may still write before they are killed.
-	grace = 5 * time.Second
+	grace = 3 * time.Second
 )
 
 // program is one start of whisper-cli.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
@@ -41,7 +43,7 @@ type staging struct {
 
 // stage copies and hashes what the spec names.
 func stage(s *Spec, dir string) (*staging, error) {
-	st := &staging{dir: dir, audio: stagedAudio + filepath.Ext(s.Audio)}
+	st := &staging{dir: dir, audio: stagedAudio + audioExtension(s.Audio)}
 	var err error
 	if st.cli, err = st.copyFile(s.CLI, stagedCLI, 0o555); err != nil {
 		return nil, err
@@ -83,6 +85,16 @@ func stage(s *Spec, dir string) (*staging, error) {
 	}
 	st.hasDouble = bytes.Contains(cli, doubleMark)
 	return st, nil
+}
+
+var plainExtension = regexp.MustCompile(`^\.[a-z0-9]{1,5}$`)
+
+// audioExtension keeps a plain extension for the reader of the log; the program decodes by content.
+func audioExtension(path string) string {
+	if ext := strings.ToLower(filepath.Ext(path)); plainExtension.MatchString(ext) {
+		return ext
+	}
+	return ""
 }
 
 func (st *staging) path(name string) string { return filepath.Join(st.dir, name) }

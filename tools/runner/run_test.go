@@ -1,0 +1,266 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+)
+
+// TestMain makes this test binary a stand-in for whisper-cli when it is started under that name. What
+// it does stands in the model file, since a run's arguments and environment are closed.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == stagedCLI {
+		os.Exit(pretend())
+	}
+	os.Exit(m.Run())
+}
+
+func pretend() int {
+	model, err := os.ReadFile(stagedModel)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return 99
+	}
+	switch script := strings.TrimSpace(string(model)); script {
+	case "words":
+		fmt.Println(" some words")
+		fmt.Fprintln(os.Stderr, "whisper_print_timings:    total time =  1203.11 ms")
+	case "exit3":
+		return 3
+	case "segv", "kill":
+		// Go's own handler would turn SIGSEGV into an exit code; a shell has none.
+		number := map[string]string{"segv": "11", "kill": "9"}[script]
+		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "kill -" + number + " $$"}, nil)
+		return 99
+	case "sleep":
+		fmt.Fprintln(os.Stderr, "sleeping")
+		time.Sleep(time.Minute)
+	case "orphan":
+		// A helper that outlives the program and holds its streams.
+		_ = exec.Command("/bin/sh", "-c", "sleep 60").Start()
+		child := exec.Command("/bin/sh", "-c", "sleep 60")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		_ = child.Start()
+		fmt.Println(child.Process.Pid)
+	case "flood":
+		line := strings.Repeat("x", 1023) + "\n"
+		for range (maxStream >> 10) + 100 {
+			os.Stdout.WriteString(line)
+		}
+	case "world":
+		for _, v := range os.Environ() {
+			fmt.Println(v)
+		}
+		dir, _ := os.Getwd()
+		fmt.Println("cwd", dir)
+		entries, _ := os.ReadDir(".")
+		for _, e := range entries {
+			fmt.Println(e.Name(), e.Type().IsRegular())
+		}
+	case "plant":
+		if err := os.Mkdir(stagedEncoder, 0o755); err != nil {
+			return 99
+		}
+	}
+	return 0
+}
+
+// newSpec is a spec of a run in which the stand-in follows the script.
+func newSpec(t *testing.T, kind evidence.Kind, script string) *Spec {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := strings.Repeat("0", 64)
+	s := &Spec{
+		Schema: 1, Kind: kind, Lane: evidence.LaneEmulated, LaneIdentity: map[string]string{"double": "1"}, Flavour: "coreml",
+		Pin: write("pin.json", `{"name":"p","commit":"c","tree":"t","supported":true,"manifest_sha256":"`+sum+`","patch":{"label":"l","sha256":"`+sum+`"},"patched_file":{"path":"src/whisper.cpp","sha256":"`+sum+`"}}`),
+		CLI: self, Model: write("private name.bin", script), Audio: write("private talk.WAV", "riff"),
+		Threads: 2, DeadlineSeconds: 30, Evaluator: write("evaluator", "none"), Public: true,
+	}
+	switch kind {
+	case evidence.KindCoreML:
+		write("my-encoder.mlmodelc/weights/weight.bin", "weights")
+		s.Encoder = filepath.Join(dir, "my-encoder.mlmodelc")
+	case evidence.KindContrast:
+		s.Flavour, s.Evaluator = "ggml", ""
+	}
+	return s
+}
+
+func mustRun(t *testing.T, s *Spec) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestExits(t *testing.T) {
+	for _, c := range []struct {
+		script string
+		want   evidence.Exit
+	}{
+		{"words", evidence.Exit{Kind: evidence.ExitCode}},
+		{"exit3", evidence.Exit{Kind: evidence.ExitCode, Code: 3}},
+		{"segv", evidence.Exit{Kind: evidence.ExitSignal, Signal: 11}},
+		{"kill", evidence.Exit{Kind: evidence.ExitSignal, Signal: 9}},
+	} {
+		t.Run(c.script, func(t *testing.T) {
+			r := mustRun(t, newSpec(t, evidence.KindCanary, c.script))
+			if diff := cmp.Diff(c.want, r.Evidence.Exit); diff != "" {
+				t.Errorf("exit differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDeadline holds that a passed deadline is recorded as such, not as the signal that enforced it.
+func TestDeadline(t *testing.T) {
+	s := newSpec(t, evidence.KindCanary, "sleep")
+	s.DeadlineSeconds = 1
+	r := mustRun(t, s)
+	if got := r.Evidence.Exit; got != (evidence.Exit{Kind: evidence.ExitTimeout}) {
+		t.Errorf("exit %+v, want a timeout", got)
+	}
+	if diff := cmp.Diff([]string{"sleeping"}, r.Evidence.Stderr.Lines); diff != "" {
+		t.Errorf("what was written before the deadline is lost:\n%s", diff)
+	}
+}
+
+// TestGroupEnds holds that helpers which outlive the program end with it.
+func TestGroupEnds(t *testing.T) {
+	r := mustRun(t, newSpec(t, evidence.KindCanary, "orphan"))
+	var pid int
+	if _, err := fmt.Sscan(string(r.Stdout), &pid); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d still runs", pid)
+}
+
+func zombie(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(data), ") Z ")
+}
+
+func TestFlood(t *testing.T) {
+	r := mustRun(t, newSpec(t, evidence.KindCanary, "flood"))
+	if !r.Evidence.Stdout.Truncated || len(r.Stdout) != maxStream {
+		t.Errorf("truncated %v with %d bytes kept, want true with %d", r.Evidence.Stdout.Truncated, len(r.Stdout), maxStream)
+	}
+	if want := int64(maxStream) + 100<<10; r.Observations.RawStdoutBytes != want {
+		t.Errorf("%d bytes seen, want %d", r.Observations.RawStdoutBytes, want)
+	}
+}
+
+// TestClosedWorld holds what the program sees: the listed environment, and real files side by side.
+func TestClosedWorld(t *testing.T) {
+	t.Setenv("WHISPER_ARG_DEVICE", "xyz")
+	t.Setenv("GGML_BACKEND_PATH", "/evil.so")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	r := mustRun(t, newSpec(t, evidence.KindCoreML, "world"))
+	want := []string{
+		"COREML_GATE_DOUBLE_FAULT=none", "COREML_GATE_EVALUATOR=$STAGE/gate_evaluator", "HOME=$STAGE/home", "LC_ALL=C",
+		"PATH=/usr/bin:/bin", "TMPDIR=$STAGE/tmp", "TZ=UTC", "audio.wav true", "cwd $STAGE", "gate_evaluator true",
+		"ggml-model-encoder.mlmodelc false", "ggml-model.bin true", "home false", "tmp false", "whisper-cli true",
+	}
+	got := append([]string{}, r.Evidence.Stdout.Lines...)
+	for i := range got {
+		if strings.HasPrefix(got[i], "PWD=") {
+			t.Errorf("PWD is set: %s", got[i])
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the program's world differs (-want +got):\n%s", diff)
+	}
+}
+
+// TestDeterministic holds that two runs leave the same bytes.
+func TestDeterministic(t *testing.T) {
+	s := newSpec(t, evidence.KindCoreML, "words")
+	first, err := evidence.Encode(mustRun(t, s).Evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := evidence.Encode(mustRun(t, s).Evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(first), string(second)); diff != "" {
+		t.Errorf("evidence differs between two runs:\n%s", diff)
+	}
+}
+
+// TestPrivate holds that neither words nor names of a fixture that is not public reach evidence.
+func TestPrivate(t *testing.T) {
+	s := newSpec(t, evidence.KindCoreML, "words")
+	s.Public = false
+	data, err := evidence.Encode(mustRun(t, s).Evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"some words", "private", "talk", filepath.Base(filepath.Dir(s.Model)), "my-encoder"} {
+		if strings.Contains(string(data), secret) {
+			t.Errorf("evidence of a private fixture holds %q:\n%s", secret, data)
+		}
+	}
+}
+
+// TestEncoderPath holds what is recorded about the derived path, a plant by the program included.
+func TestEncoderPath(t *testing.T) {
+	for _, c := range []struct {
+		kind   evidence.Kind
+		script string
+		want   evidence.EncoderPath
+	}{
+		{evidence.KindCoreML, "words", evidence.EncoderPath{Derived: stagedEncoder, Before: true, After: true}},
+		{evidence.KindCanary, "exit3", evidence.EncoderPath{Derived: stagedEncoder}},
+		{evidence.KindCanary, "plant", evidence.EncoderPath{Derived: stagedEncoder, After: true}},
+	} {
+		if diff := cmp.Diff(c.want, mustRun(t, newSpec(t, c.kind, c.script)).Evidence.EncoderPath); diff != "" {
+			t.Errorf("%s %s: encoder path differs (-want +got):\n%s", c.kind, c.script, diff)
+		}
+	}
+}
+
+// TestAttemptToken holds that a second start of the same attempt is seen.
+func TestAttemptToken(t *testing.T) {
+	s := newSpec(t, evidence.KindCanary, "exit3")
+	s.AttemptToken = filepath.Join(t.TempDir(), "token")
+	for _, want := range []int{1, 2} {
+		if got := mustRun(t, s).Evidence.Attempts; got != want {
+			t.Errorf("attempts %d, want %d", got, want)
+		}
+	}
+}
