@@ -1,0 +1,214 @@
+package pin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// MaxFileBytes bounds one file of a source tree; upstream's largest is a tenth of it.
+const MaxFileBytes = 256 << 20
+
+// Source is upstream's tree at one revision: a folder, or a commit in a clone.
+type Source interface {
+	// Read returns a file's content.
+	Read(path string) ([]byte, error)
+	// Nodes lists the whole tree with the object ids that the source claims or that follow from its content.
+	Nodes() ([]Node, error)
+}
+
+// Dir is a Source that takes a folder for what it is: an unpacked archive. A .git at its top is not looked at.
+type Dir string
+
+// Read implements [Source]. A symbolic link is refused: no file that a build reads is one.
+func (d Dir) Read(path string) ([]byte, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	name := filepath.Join(string(d), filepath.FromSlash(path))
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, fmt.Errorf("read source: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > MaxFileBytes {
+		return nil, fmt.Errorf("read source %s: expected a regular file of at most %d bytes, found %s of %d", name, MaxFileBytes, info.Mode().Type(), info.Size())
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read source: %w", err)
+	}
+	return data, nil
+}
+
+// Nodes implements [Source]: ids follow from content, modes from the owner's execute bit.
+func (d Dir) Nodes() ([]Node, error) {
+	var nodes []Node
+	err := filepath.WalkDir(string(d), func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(string(d), name)
+		if err != nil {
+			return err
+		}
+		if rel == ".git" {
+			if e.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if e.IsDir() {
+			return nil
+		}
+		n, err := d.node(filepath.ToSlash(rel), e)
+		nodes = append(nodes, n)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list source: %w", err)
+	}
+	return nodes, nil
+}
+
+func (d Dir) node(path string, e fs.DirEntry) (Node, error) {
+	info, err := e.Info()
+	if err != nil {
+		return Node{}, err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(filepath.Join(string(d), filepath.FromSlash(path)))
+		if err != nil {
+			return Node{}, err
+		}
+		return Node{Path: path, Mode: ModeLink, ID: BlobID([]byte(filepath.ToSlash(target)))}, nil
+	}
+	data, err := d.Read(path)
+	if err != nil {
+		return Node{}, err
+	}
+	mode := ModeFile
+	if info.Mode()&0o100 != 0 {
+		mode = ModeExecutable
+	}
+	return Node{Path: path, Mode: mode, ID: BlobID(data)}, nil
+}
+
+// Clone is a Source that reads a commit's objects out of a git repository by the git program. What the
+// program says is recomputed by [Verify]; no setting of the repository or of the user takes part.
+type Clone struct {
+	dir    string
+	commit string
+}
+
+// OpenClone names a commit of the repository at dir.
+func OpenClone(dir, commit string) (*Clone, error) {
+	c := &Clone{dir: dir, commit: commit}
+	if _, err := c.CommitObject(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// git runs a plumbing command. Replacement objects, grafts and configuration could change the answers, so all are off.
+func (c *Clone) git(stdin io.Reader, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(context.Background(), "git", append([]string{"--no-replace-objects", "-C", c.dir}, args...)...)
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0",
+		// The repository may belong to another user; it is only read.
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+	}
+	cmd.Stdin = stdin
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git %s in %s: %w: %s", args[0], c.dir, err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return out, nil
+}
+
+// object reads one object by name and returns its content, whose id must be a hash of that content.
+func (c *Clone) object(name string) (id, kind string, content []byte, err error) {
+	if strings.ContainsAny(name, "\n\x00") {
+		return "", "", nil, fmt.Errorf("object name %q has a line break", name)
+	}
+	out, err := c.git(strings.NewReader(name+"\n"), "cat-file", "--batch")
+	if err != nil {
+		return "", "", nil, err
+	}
+	r := bufio.NewReader(bytes.NewReader(out))
+	head, err := r.ReadString('\n')
+	if err != nil {
+		return "", "", nil, fmt.Errorf("read object %s: %w", name, err)
+	}
+	words := strings.Fields(head)
+	if len(words) != 3 {
+		return "", "", nil, fmt.Errorf("read object %s: not in the repository %s (%q)", name, c.dir, strings.TrimSpace(head))
+	}
+	size, err := strconv.Atoi(words[2])
+	if err != nil || size > MaxFileBytes {
+		return "", "", nil, fmt.Errorf("read object %s: size %q is no number up to %d", name, words[2], MaxFileBytes)
+	}
+	content = make([]byte, size)
+	if _, err := io.ReadFull(r, content); err != nil {
+		return "", "", nil, fmt.Errorf("read object %s: %w", name, err)
+	}
+	if found := objectID(words[1], content); found != words[0] {
+		return "", "", nil, fmt.Errorf("object %s of %s hashes to %s: the repository is damaged", words[0], c.dir, found)
+	}
+	return words[0], words[1], content, nil
+}
+
+// CommitObject returns the commit's content, checked against its id.
+func (c *Clone) CommitObject() ([]byte, error) {
+	id, kind, content, err := c.object(c.commit)
+	if err != nil {
+		return nil, err
+	}
+	if kind != "commit" || isObjectID(c.commit) && id != c.commit {
+		return nil, fmt.Errorf("%s in %s is the %s %s, expected a commit", c.commit, c.dir, kind, id)
+	}
+	return content, nil
+}
+
+// Read implements [Source].
+func (c *Clone) Read(path string) ([]byte, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	_, kind, content, err := c.object(c.commit + ":" + path)
+	if err != nil {
+		return nil, err
+	}
+	if kind != "blob" {
+		return nil, fmt.Errorf("%s at %s is a %s, expected a file", path, c.commit, kind)
+	}
+	return content, nil
+}
+
+// Nodes implements [Source].
+func (c *Clone) Nodes() ([]Node, error) {
+	out, err := c.git(nil, "ls-tree", "-r", "-z", "--full-tree", c.commit)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []Node
+	for _, line := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		head, path, ok := strings.Cut(line, "\t")
+		words := strings.Fields(head)
+		if !ok || len(words) != 3 {
+			return nil, fmt.Errorf("git ls-tree: expected mode, kind, id and path, found %q", line)
+		}
+		nodes = append(nodes, Node{Path: path, Mode: words[0], ID: words[2]})
+	}
+	return nodes, nil
+}
