@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/encoder"
@@ -92,7 +93,12 @@ func packageEncoder(model string, p encoder.Precision, out string) error {
 }
 
 func compile(pkg, out string) (err error) {
-	a, err := bundle.Open(pkg)
+	staged, remove, err := unlinked(pkg, filepath.Dir(filepath.Clean(out)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	a, err := bundle.Open(staged)
 	if err != nil {
 		return err
 	}
