@@ -1,5 +1,6 @@
 """gate_receipt: one document that binds everything a verdict rests on, by digest."""
 
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("//gate/private:messages.bzl", "one_file")
 load("//gate/private/providers:pin_info.bzl", "PinInfo")
 load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
@@ -8,6 +9,20 @@ visibility("//gate/...")
 
 def _role(ctx, role):
     return getattr(ctx.attr, role)[WhisperRunInfo]
+
+def _readable(label):
+    """The label as a reader would type it in its own workspace."""
+    return "//{}:{}".format(label.package, label.name)
+
+def _toolchain(ctx):
+    """What built the binaries, as far as the C++ toolchain says it."""
+    cc = find_cc_toolchain(ctx)
+    return {
+        "compiler": cc.compiler,
+        "cpu": cc.cpu,
+        "libc": cc.libc,
+        "target": cc.target_gnu_system_name,
+    }
 
 def _gate_receipt_impl(ctx):
     pin = ctx.attr._upstream[PinInfo]
@@ -21,22 +36,23 @@ def _gate_receipt_impl(ctx):
     receipt = ctx.actions.declare_file(ctx.label.name + ".json")
     spec = ctx.actions.declare_file(ctx.label.name + ".spec.json")
     ctx.actions.write(spec, json.encode_indent({
-        "schema": "coreml-gate/receipt-spec/v1",
-        "name": str(ctx.label).lstrip("@"),
+        "schema": 1,
+        "name": _readable(ctx.label),
         "pin": pin.pin.path,
         "sources": pin.check.path,
-        "evidence": {
-            "coreml": coreml.evidence.path,
-            "canary": canary.evidence.path,
-            "contrast": contrast.evidence.path,
-        },
+        "manifest": pin.manifest.path,
+        "patch": pin.patch.path,
         "cli": coreml.cli.path,
         "contrast_cli": contrast.cli.path,
         "model": coreml.model.path,
         "encoder": coreml.encoder.path,
         "audio": coreml.audio.path,
+        "toolchain": _toolchain(ctx),
+        "coreml": coreml.evidence.path,
+        "canary": canary.evidence.path,
+        "contrast": contrast.evidence.path,
         "reference": reference[0].path,
-        "policy": ctx.file.policy.path,
+        "policies": [ctx.file.policy.path],
     }) + "\n")
     args = ctx.actions.args()
     args.add(spec, format = "--spec=%s")
@@ -50,6 +66,8 @@ def _gate_receipt_impl(ctx):
             spec,
             pin.pin,
             pin.check,
+            pin.manifest,
+            pin.patch,
             coreml.evidence,
             canary.evidence,
             contrast.evidence,
@@ -107,4 +125,5 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
             providers = [PinInfo],
         ),
     },
+    toolchains = use_cc_toolchain(),
 )

@@ -29,7 +29,12 @@ def _upstream_sources_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([check])),
-        PinInfo(pin = ctx.file.pin, check = check),
+        PinInfo(
+            pin = ctx.file.pin,
+            manifest = ctx.file.manifest,
+            patch = ctx.file.patch,
+            check = check,
+        ),
     ]
 
 upstream_sources = rule(
@@ -53,6 +58,11 @@ this one's verdict, on which the receipt depends, says so.""",
             mandatory = True,
             allow_single_file = True,
             doc = "The content manifest. Paths of the other files are taken relative to its folder.",
+        ),
+        "patch": attr.label(
+            mandatory = True,
+            allow_single_file = [".patch"],
+            doc = "The pin's compatibility patch.",
         ),
         "pin": attr.label(
             mandatory = True,
