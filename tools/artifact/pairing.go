@@ -1,0 +1,422 @@
+package artifact
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
+)
+
+// Pairing says whether an encoder's weights are those of a .bin. Tensors are
+// found by value: names do not survive conversion.
+type Pairing struct {
+	// Matched counts the .bin's encoder tensors that the encoder holds.
+	Matched int `json:"matched"`
+	// Tensors is the number of encoder tensors in the .bin.
+	Tensors int `json:"tensors"`
+	// Differing, Absent and Unreadable name the others.
+	Differing  []Difference `json:"differing,omitempty"`
+	Absent     []string     `json:"absent,omitempty"`
+	Unreadable []string     `json:"unreadable,omitempty"`
+	// Unmatched names weights of the encoder that are none of the .bin's.
+	Unmatched []string `json:"unmatched,omitempty"`
+	// Finer says that the encoder's weights have bits that the .bin's lost.
+	Finer bool `json:"finer"`
+	// Rule says how equality was judged: exact (equal after rounding to the
+	// coarser type), or bounded (by what compression may change).
+	Rule string `json:"rule"`
+}
+
+// Difference is a tensor that is there with other values.
+type Difference struct {
+	Tensor string `json:"tensor"`
+	Weight string `json:"weight"`
+	// Values that do not match, of how many.
+	Values int64 `json:"values"`
+	Of     int64 `json:"of"`
+	// RelativeRMS is the root mean square of the differences, relative to the
+	// .bin's values.
+	RelativeRMS float64 `json:"relative_rms"`
+}
+
+// samples is the number of values at which candidates are compared.
+const samples = 512
+
+// farApart is the relative difference from which a tensor counts as absent
+// rather than changed. Unrelated values differ by about 1.4.
+const farApart = 0.5
+
+// pair looks for every encoder tensor of the model among the weights.
+func (e *encoder) pair(m *ggml.Model, list []*weight, d *decompressor) (*Pairing, error) {
+	p := &pairing{model: m, d: d, Pairing: Pairing{Rule: "exact"}}
+	for _, w := range list {
+		c, err := p.candidate(w)
+		if err != nil {
+			if errors.Is(err, errUnsupported) {
+				p.unreadable = append(p.unreadable, w.name+": "+err.Error())
+				continue
+			}
+			return nil, fmt.Errorf("weight %s: %w", w.name, err)
+		}
+		p.candidates = append(p.candidates, c)
+	}
+	uses := map[string]int{}
+	for _, t := range m.Tensors {
+		if !strings.HasPrefix(t.Name, "encoder.") {
+			continue
+		}
+		p.Tensors++
+		use, err := p.find(t)
+		if err != nil {
+			return nil, err
+		}
+		uses[t.Name] = use
+	}
+	for _, c := range p.candidates {
+		if !c.used && !c.zero {
+			p.Unmatched = append(p.Unmatched, c.w.name)
+		}
+	}
+	e.pairingFaults(p, uses)
+	return &p.Pairing, nil
+}
+
+func (e *encoder) pairingFaults(p *pairing, uses map[string]int) {
+	where := e.art.ModelFile
+	few := func(names []string) string {
+		s := strings.Join(names[:min(len(names), 3)], ", ")
+		if n := len(names) - 3; n > 0 {
+			s += fmt.Sprintf(" and %d more", n)
+		}
+		return s
+	}
+	expected := fmt.Sprintf("all %d encoder tensors of the .bin", p.Tensors)
+	if len(p.Absent) > 0 {
+		e.fault("PAIRING_ABSENT", where, expected, fmt.Sprintf("%d matched, %d absent: %s", p.Matched, len(p.Absent), few(p.Absent)))
+	}
+	if len(p.Differing) > 0 {
+		names := make([]string, len(p.Differing))
+		for i, x := range p.Differing {
+			names[i] = fmt.Sprintf("%s (%d of %d values, %.2g relative)", x.Tensor, x.Values, x.Of, x.RelativeRMS)
+		}
+		e.fault("PAIRING_DIFFERS", where, expected, fmt.Sprintf("%d matched, %d with other values: %s", p.Matched, len(names), few(names)))
+	}
+	if len(p.Unreadable) > 0 || len(p.unreadable) > 0 && len(p.Absent) > 0 {
+		e.fault("PAIRING_UNREADABLE", where, "weights that can be decoded", few(append(slices.Clone(p.Unreadable), p.unreadable...)))
+	}
+	if bad := outOfOrder(p.model.Hyperparameters, uses); bad != "" {
+		e.fault("PAIRING_ORDER", where, "layers in the model's order", bad)
+	}
+	if p.Finer {
+		e.fault("PAIRING_FINER", where, "weights as fine as the .bin's", "weights with more bits")
+	}
+	if len(p.Unmatched) > 0 {
+		e.fault("PAIRING_UNMATCHED", where, "no other weights", few(p.Unmatched))
+	}
+}
+
+// outOfOrder checks that the blocks' matrices are used one after the other.
+func outOfOrder(h ggml.Hyperparameters, uses map[string]int) string {
+	for _, part := range []string{"attn.query.weight", "mlp.0.weight", "mlp.2.weight"} {
+		for i := 1; i < h.AudioLayer; i++ {
+			a, b := fmt.Sprintf("encoder.blocks.%d.%s", i-1, part), fmt.Sprintf("encoder.blocks.%d.%s", i, part)
+			if x, y := uses[a], uses[b]; x > 0 && y > 0 && x > y {
+				return b + " before " + a
+			}
+		}
+	}
+	return ""
+}
+
+type pairing struct {
+	Pairing
+	model      *ggml.Model
+	d          *decompressor
+	candidates []*candidate
+	unreadable []string
+}
+
+// candidate is a weight with values at fixed places, read straight and, for
+// matrices, transposed as well.
+type candidate struct {
+	w        *weight
+	squeezed []int64
+	straight []float32
+	crossed  []float32
+	zero     bool // all zeros: a bias that a layer needs and the model lacks
+	used     bool
+}
+
+// place is the index of sample k of n values.
+func place(k int, n int64) int64 {
+	if n <= samples {
+		return int64(k)
+	}
+	// Spread over the tensor, with odd steps so that rows and columns are both
+	// visited.
+	return (int64(k)*n/samples + int64(k)*7) % n
+}
+
+func sampleCount(n int64) int { return int(min(n, samples)) }
+
+func (p *pairing) candidate(w *weight) (*candidate, error) {
+	c := &candidate{w: w, squeezed: squeeze(w.shape)}
+	n := w.elements()
+	values, err := p.reader(w)
+	if err != nil {
+		return nil, err
+	}
+	k := sampleCount(n)
+	c.straight = make([]float32, k)
+	for i := range c.straight {
+		c.straight[i] = values(place(i, n))
+	}
+	if len(c.squeezed) == 2 {
+		// Sample i of the transposed matrix: place counts along its rows.
+		rows, cols := c.squeezed[1], c.squeezed[0]
+		c.crossed = make([]float32, k)
+		for i := range c.crossed {
+			at := place(i, n)
+			c.crossed[i] = values(at%cols*rows + at/cols)
+		}
+	}
+	if !slices.ContainsFunc(c.straight, func(v float32) bool { return v != 0 }) {
+		c.zero, err = p.allZero(w)
+	}
+	return c, err
+}
+
+// reader gives random access to a weight's values.
+func (p *pairing) reader(w *weight) (func(int64) float32, error) {
+	if w.op != nil {
+		x, err := p.d.op(w.op, len(w.op.Outputs)-1)
+		if err != nil {
+			return nil, err
+		}
+		if int64(len(x.values)) != w.elements() {
+			return nil, fmt.Errorf("%d values for extents %v", len(x.values), w.shape)
+		}
+		return func(i int64) float32 { return x.values[i] }, nil
+	}
+	t, err := mil.Resolve(w.value, p.d.weights)
+	if err != nil {
+		return nil, err
+	}
+	typ, ok := floatTypes[t.DType]
+	if !ok {
+		return nil, fmt.Errorf("type %s: %w", t.DType, errUnsupported)
+	}
+	size := int64(t.DType.Bits() / 8)
+	return func(i int64) float32 {
+		var one [1]float32
+		_ = ggml.Decode(typ, one[:], t.Data[i*size:(i+1)*size])
+		return one[0]
+	}, nil
+}
+
+func (p *pairing) allZero(w *weight) (bool, error) {
+	zero := true
+	err := p.stream(w, func(_ int64, v []float32) error {
+		if slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+			zero = false
+		}
+		return nil
+	})
+	return zero, err
+}
+
+// stream visits a weight's values in order, piece by piece.
+func (p *pairing) stream(w *weight, visit func(first int64, v []float32) error) error {
+	if w.op != nil {
+		x, err := p.d.op(w.op, len(w.op.Outputs)-1)
+		if err != nil {
+			return err
+		}
+		return visit(0, x.values)
+	}
+	t, err := mil.Resolve(w.value, p.d.weights)
+	if err != nil {
+		return err
+	}
+	size := int64(t.DType.Bits() / 8)
+	buf := make([]float32, min(w.elements(), 16<<10))
+	for first, n := int64(0), w.elements(); first < n; first += int64(len(buf)) {
+		b := buf[:min(int64(len(buf)), n-first)]
+		if err := ggml.Decode(floatTypes[t.DType], b, t.Data[first*size:(first+int64(len(b)))*size]); err != nil {
+			return err
+		}
+		if err := visit(first, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same is equality after rounding to the coarser of two types: a float16 that
+// came from a float32, either way round.
+func same(a, b float32) bool {
+	return a == b ||
+		ggml.Float16ToFloat32(ggml.Float32ToFloat16(a)) == b ||
+		a == ggml.Float16ToFloat32(ggml.Float32ToFloat16(b))
+}
+
+// find looks for one tensor and records what came of it. It returns the
+// position at which the matched weight is used, 0 for none.
+func (p *pairing) find(t ggml.Tensor) (int, error) {
+	if !t.Type.Decodable() {
+		p.Unreadable = append(p.Unreadable, fmt.Sprintf("%s (%s)", t.Name, t.Type))
+		return 0, nil
+	}
+	ref, err := p.reference(t)
+	if err != nil {
+		return 0, err
+	}
+	best, variant, distance := p.nearest(t, ref)
+	if best == nil {
+		p.Absent = append(p.Absent, t.Name)
+		return 0, nil
+	}
+	if distance > farApart && best.w.op == nil {
+		p.Absent = append(p.Absent, t.Name)
+		return 0, nil
+	}
+	v, err := p.verify(t, best, variant)
+	if err != nil {
+		return 0, err
+	}
+	if v.finer {
+		p.Finer = true
+	}
+	if v.bounded {
+		p.Rule = "bounded"
+	}
+	if v.ok() {
+		p.Matched++
+		best.used = true
+		return best.w.use, nil
+	}
+	if v.relative() > farApart {
+		p.Absent = append(p.Absent, t.Name)
+		return 0, nil
+	}
+	// It is this tensor, changed: not another weight that matches nothing.
+	best.used = true
+	p.Differing = append(p.Differing, Difference{Tensor: t.Name, Weight: best.w.name, Values: v.wrong, Of: v.n,
+		RelativeRMS: math.Round(v.relative()*1e8) / 1e8})
+	return best.w.use, nil
+}
+
+// variant says how a converter may have stored a tensor.
+type variant struct {
+	crossed bool
+	// scale is a factor that was multiplied into the weight.
+	scale float32
+	// gain is set where a bias was divided by the gain of its norm, as the
+	// norms for the Neural Engine want it.
+	gain []float32
+}
+
+// nearest finds the weight whose sampled values are closest.
+func (p *pairing) nearest(t ggml.Tensor, ref []float32) (best *candidate, by variant, distance float64) {
+	distance = math.Inf(1)
+	shape := squeeze(t.Shape())
+	for _, v := range p.variants(t) {
+		want := ref
+		if v.gain != nil || v.scale != 1 {
+			want = slices.Clone(ref)
+			for i := range want {
+				want[i] *= v.scale
+				if v.gain != nil {
+					want[i] /= v.gain[place(i, t.Elements())]
+				}
+			}
+		}
+		for _, c := range p.candidates {
+			if slices.Equal(c.squeezed, shape) {
+				if d := apart(want, c.straight); d < distance || d == distance && best.used && !c.used {
+					best, by, distance = c, v, d
+				}
+			}
+			if len(shape) == 2 && c.squeezed != nil && len(c.squeezed) == 2 && c.squeezed[0] == shape[1] && c.squeezed[1] == shape[0] {
+				if d := apart(want, c.crossed); d < distance || d == distance && best.used && !c.used {
+					best, by, distance = c, variant{crossed: true, scale: v.scale, gain: v.gain}, d
+				}
+			}
+		}
+		if distance == 0 && best != nil && !best.used {
+			return best, by, distance
+		}
+	}
+	return best, by, distance
+}
+
+// variants lists the forms to look for, the plain one first.
+func (p *pairing) variants(t ggml.Tensor) []variant {
+	list := []variant{{scale: 1}}
+	h := p.model.Hyperparameters
+	width := float64(h.AudioState / h.AudioHead)
+	attention := strings.Contains(t.Name, ".attn.query.") || strings.Contains(t.Name, ".attn.key.")
+	if attention && width > 0 {
+		// Converters fold the scale of the products into the projections.
+		list = append(list, variant{scale: float32(math.Pow(width, -0.5))}, variant{scale: float32(math.Pow(width, -0.25))})
+	}
+	if norm, ok := strings.CutSuffix(t.Name, "ln.bias"); ok || strings.HasSuffix(t.Name, "ln_post.bias") {
+		name := norm + "ln.weight"
+		if !ok {
+			name = strings.TrimSuffix(t.Name, "bias") + "weight"
+		}
+		if g, found := p.model.Tensor(name); found && g.Elements() == t.Elements() {
+			if gain, err := p.model.Float32s(g); err == nil {
+				list = append(list, variant{scale: 1, gain: gain})
+			}
+		}
+	}
+	return list
+}
+
+// apart is the root mean square difference relative to a, which is infinite
+// for values that are no numbers.
+func apart(a, b []float32) float64 {
+	var d, s float64
+	for i := range a {
+		if !same(a[i], b[i]) {
+			x := float64(a[i]) - float64(b[i])
+			d += x * x
+		}
+		s += float64(a[i]) * float64(a[i])
+	}
+	switch {
+	case math.IsNaN(d):
+		return math.Inf(1)
+	case d == 0:
+		return 0
+	case s == 0:
+		return math.Inf(1)
+	}
+	return math.Sqrt(d / s)
+}
+
+// reference samples a tensor of the model.
+func (p *pairing) reference(t ggml.Tensor) ([]float32, error) {
+	n := t.Elements()
+	out := make([]float32, sampleCount(n))
+	info, _ := t.Type.Info()
+	raw := make([]byte, info.BlockBytes)
+	values := make([]float32, info.Block)
+	data := p.model.Data(t)
+	for i := range out {
+		at := place(i, n)
+		if k, err := data.ReadAt(raw, at/info.Block*info.BlockBytes); k < len(raw) {
+			return nil, fmt.Errorf("read tensor %s: %w", t.Name, err)
+		}
+		if err := ggml.Decode(t.Type, values, raw); err != nil {
+			return nil, err
+		}
+		out[i] = values[at%info.Block]
+	}
+	return out, nil
+}
