@@ -30,15 +30,17 @@ type Normaliser struct {
 }
 
 var rules = []struct {
+	// hint is text without which the pattern cannot match; it spares long lines the pattern.
+	hint    string
 	pattern *regexp.Regexp
 	with    string
 }{
-	{regexp.MustCompile(`/(?:Users|home)/[^/\s'":]+|/root\b`), "$$HOME"},
-	{regexp.MustCompile(`(?:/private)?/var/folders/[^/\s'":]+/[^/\s'":]+`), "$$CACHE"},
-	{regexp.MustCompile(` *\b[0-9]+(?:\.[0-9]+)? ms\b`), " <ms>"},
-	{regexp.MustCompile(`\b(n_threads = [0-9]+ / )[0-9]+`), "${1}<cores>"},
-	{regexp.MustCompile(`\b0x[0-9a-fA-F]{5,}\b`), "<address>"},
-	{regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?:[+-]\d+)? (\S+?)\[\d+:[0-9a-fx]+\]`), "<log> ${1}"},
+	{"/", regexp.MustCompile(`/(?:Users|home)/[^/\s'":]+|/root\b`), "$$HOME"},
+	{"/var/folders/", regexp.MustCompile(`(?:/private)?/var/folders/[^/\s'":]+/[^/\s'":]+`), "$$CACHE"},
+	{" ms", regexp.MustCompile(` *\b[0-9]+(?:\.[0-9]+)? ms\b`), " <ms>"},
+	{"n_threads = ", regexp.MustCompile(`\b(n_threads = [0-9]+ / )[0-9]+`), "${1}<cores>"},
+	{"0x", regexp.MustCompile(`\b0x[0-9a-fA-F]{5,}\b`), "<address>"},
+	{"[", regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?:[+-]\d+)? (\S+?)\[\d+:[0-9a-fx]+\]`), "<log> ${1}"},
 }
 
 // Line normalises one line, given without its LF.
@@ -50,7 +52,9 @@ func (n Normaliser) Line(line string) string {
 		}
 	}
 	for _, r := range rules {
-		line = r.pattern.ReplaceAllString(line, r.with)
+		if strings.Contains(line, r.hint) {
+			line = r.pattern.ReplaceAllString(line, r.with)
+		}
 	}
 	return line
 }

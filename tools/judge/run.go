@@ -59,7 +59,7 @@ func lane(f *findings, m markers, r *Run) {
 		f.add("LANE_MISMATCH", "no line of the emulated double in a physical run", "one", m.where(evidence.LineDouble))
 	case r.Lane == evidence.LaneEmulated && r.Kind == evidence.KindContrast && double:
 		f.add("LANE_MISMATCH", "no line of the double in a build without Core ML", "one", m.where(evidence.LineDouble))
-	case r.Lane == evidence.LaneEmulated && r.Kind != evidence.KindContrast && !double && m.has(evidence.LineLoading):
+	case r.Lane == evidence.LaneEmulated && r.Kind != evidence.KindContrast && !double && (m.has(evidence.LineLoaded) || m.has(evidence.LineLoadFailed)):
 		f.add("LANE_MISMATCH", "a line of the double in an emulated run", "none", "stderr")
 	}
 }
