@@ -2,12 +2,12 @@ package receipt
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
@@ -16,32 +16,15 @@ import (
 
 // inputs are a spec's files, read and hashed.
 type inputs struct {
-	pin       evidence.Pin
-	sources   SourcesCheck
+	identity  evidence.Pin
+	sources   *pin.Check
 	runs      judge.Runs
 	evidence  []EvidenceRef
 	reference string
 	policies  []*policy.Policy
 	others    []*judge.Judgement
-	toolchain map[string]string
 	// sums are SHA-256 values by the spec's member, for those members that name a file.
 	sums map[string]string
-}
-
-// SourcesCheck is what gate_sources found when it hashed the upstream files again that the compiler read.
-type SourcesCheck struct {
-	Schema         int                `json:"schema"`
-	ManifestSHA256 string             `json:"manifest_sha256"`
-	Files          int                `json:"files"`
-	Verdict        reason.Verdict     `json:"verdict"`
-	Differences    []SourceDifference `json:"differences"`
-}
-
-// SourceDifference is a file that is not as the manifest says; Found is "" for a missing one.
-type SourceDifference struct {
-	Path     string `json:"path"`
-	Expected string `json:"expected"`
-	Found    string `json:"found"`
 }
 
 // Build reads what the spec names, judges it and returns the receipt. Broken input is an error; a
@@ -54,14 +37,14 @@ func Build(s *Spec) (*Statement, error) {
 	coreml := in.runs.CoreML
 	p := Predicate{
 		Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
-		Pin:       Pin{Pin: in.pin, Status: pinStatus(in.pin.Supported)},
-		Materials: in.materials(s), Toolchain: in.toolchain, Policies: []PolicyRef{}, Evidence: in.evidence,
+		Pin:       Pin{Pin: in.identity, Status: pinStatus(in.identity.Supported)},
+		Materials: in.materials(), Toolchain: s.Toolchain, Policies: []PolicyRef{}, Evidence: in.evidence,
 		Required: s.required(in.policies), Placement: "not observed",
 	}
 	for _, pol := range in.policies {
 		p.Policies = append(p.Policies, PolicyRef{Name: pol.Name, Kind: pol.Kind, SHA256: pol.SHA256, Frozen: pol.IsFrozen()})
 	}
-	p.Judgements = slices.Concat([]*judge.Judgement{in.binding(s), in.judgeSources()}, judge.JudgeRuns(in.runs, in.reference), in.others)
+	p.Judgements = slices.Concat([]*judge.Judgement{in.binding(), in.judgeSources()}, judge.JudgeRuns(in.runs, in.reference), in.others)
 	p.Provisional = provisional(&p)
 	p.Verdict = verdict(&p)
 	return &Statement{
@@ -104,26 +87,18 @@ func provisional(p *Predicate) []string {
 
 // read reads and hashes every file that the spec names.
 func read(s *Spec) (*inputs, error) {
-	in := &inputs{sums: map[string]string{}, toolchain: map[string]string{}}
-	maps.Copy(in.toolchain, s.Toolchain)
-	if s.ToolchainFile != "" {
-		if err := readJSON(s.ToolchainFile, &in.toolchain); err != nil {
-			return nil, err
-		}
-	}
-	if err := readJSON(s.Pin, &in.pin); err != nil {
+	in := &inputs{sums: map[string]string{}}
+	if err := readJSON(s.Pin, &in.identity); err != nil {
 		return nil, err
 	}
-	if err := readJSON(s.Sources, &in.sources); err != nil {
+	var err error
+	if in.sources, err = pin.ReadCheck(s.Sources); err != nil {
 		return nil, err
 	}
 	for name, path := range map[string]string{
 		"cli": s.CLI, "contrast_cli": s.ContrastCLI, "model": s.Model, "audio": s.Audio, "reference": s.Reference,
 		"sources": s.Sources, "manifest": s.Manifest, "patch": s.Patch,
 	} {
-		if path == "" && (name == "manifest" || name == "patch") {
-			continue
-		}
 		sum, _, err := tree.HashFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("receipt: %s: %w", name, err)
@@ -152,9 +127,9 @@ func (in *inputs) readRuns(s *Spec) error {
 		path string
 		to   **evidence.Evidence
 	}{
-		{evidence.KindCoreML, s.Evidence.CoreML, &in.runs.CoreML},
-		{evidence.KindCanary, s.Evidence.Canary, &in.runs.Canary},
-		{evidence.KindContrast, s.Evidence.Contrast, &in.runs.Contrast},
+		{evidence.KindCoreML, s.CoreML, &in.runs.CoreML},
+		{evidence.KindCanary, s.Canary, &in.runs.Canary},
+		{evidence.KindContrast, s.Contrast, &in.runs.Contrast},
 	} {
 		e, sum, err := evidence.ReadFile(side.path)
 		if err != nil {
@@ -167,7 +142,7 @@ func (in *inputs) readRuns(s *Spec) error {
 }
 
 func (in *inputs) readJudgements(s *Spec) error {
-	for _, path := range append([]string{s.Policy}, s.Policies...) {
+	for _, path := range s.Policies {
 		p, err := policy.Load(path)
 		if err != nil {
 			return err
@@ -197,11 +172,11 @@ func readJSON(path string, out any) error {
 }
 
 // materials are what was read beside the subjects.
-func (in *inputs) materials(s *Spec) []Resource {
+func (in *inputs) materials() []Resource {
 	out := []Resource{
-		fileResource("content-manifest", in.pin.ManifestSHA256),
-		fileResource("patch", in.pin.Patch.SHA256),
-		fileResource(in.pin.PatchedFile.Path, in.pin.PatchedFile.SHA256),
+		fileResource("content-manifest", in.identity.ManifestSHA256),
+		fileResource("patch", in.identity.Patch.SHA256),
+		fileResource(in.identity.PatchedFile.Path, in.identity.PatchedFile.SHA256),
 		fileResource("sources-check.json", in.sums["sources"]),
 		fileResource("whisper-cli (contrast)", in.sums["contrast_cli"]),
 		fileResource("audio", in.sums["audio"]),
@@ -222,23 +197,17 @@ func judgement(name string, reasons []reason.Reason, facts map[string]any) *judg
 func (in *inputs) judgeSources() *judge.Judgement {
 	reasons := []reason.Reason{}
 	c := in.sources
-	if c.ManifestSHA256 != in.pin.ManifestSHA256 {
-		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: "manifest " + in.pin.ManifestSHA256, Found: c.ManifestSHA256, Where: "sources"})
+	if c.ManifestSHA256 != in.identity.ManifestSHA256 {
+		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: "manifest " + in.identity.ManifestSHA256, Found: c.ManifestSHA256, Where: "sources"})
 	}
-	for _, d := range c.Differences {
-		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: d.Expected, Found: orNone(d.Found), Where: d.Path})
-	}
-	if c.Verdict != reason.Pass && len(c.Differences) == 0 {
-		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: "pass", Found: string(c.Verdict), Where: "sources"})
-	}
-	if c.Files == 0 {
-		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: "files of the manifest", Found: "none", Where: "sources"})
+	for _, d := range c.Mismatches {
+		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: d.Expected, Found: d.Found, Where: d.Path})
 	}
 	return judgement("sources", reasons, map[string]any{"files": c.Files})
 }
 
 // binding holds what was judged against what is bound.
-func (in *inputs) binding(s *Spec) *judge.Judgement {
+func (in *inputs) binding() *judge.Judgement {
 	reasons := []reason.Reason{}
 	equal := func(where, expected, found string) {
 		if expected != found {
@@ -254,14 +223,10 @@ func (in *inputs) binding(s *Spec) *judge.Judgement {
 		equal("encoder", *coreml.Digests.Encoder, in.sums["encoder"])
 	}
 	for _, e := range []*evidence.Evidence{coreml, in.runs.Canary, contrast} {
-		equal("pin of the "+string(e.Kind)+" run", fmt.Sprint(in.pin), fmt.Sprint(e.Pin))
+		equal("pin of the "+string(e.Kind)+" run", fmt.Sprint(in.identity), fmt.Sprint(e.Pin))
 	}
-	if s.Manifest != "" {
-		equal("content manifest", in.pin.ManifestSHA256, in.sums["manifest"])
-	}
-	if s.Patch != "" {
-		equal("patch", in.pin.Patch.SHA256, in.sums["patch"])
-	}
+	equal("content manifest", in.identity.ManifestSHA256, in.sums["manifest"])
+	equal("patch", in.identity.Patch.SHA256, in.sums["patch"])
 	if coreml.Flavour != "coreml" {
 		reasons = append(reasons, reason.Reason{Code: "FLAVOUR_EXPERIMENTAL", Expected: "coreml", Found: coreml.Flavour, Where: "flavour"})
 	}
@@ -271,11 +236,4 @@ func (in *inputs) binding(s *Spec) *judge.Judgement {
 		}
 	}
 	return judgement("binding", reasons, map[string]any{})
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
