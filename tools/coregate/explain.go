@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
@@ -21,6 +22,7 @@ type section struct {
 // sections are all codes that this program can print. A package that judges adds a line here.
 var sections = []section{
 	{"Runs", judge.Reasons},
+	{"Artifacts", artifact.Reasons},
 }
 
 // definition finds a code in all tables.

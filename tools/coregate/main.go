@@ -31,6 +31,8 @@ func main() {
 var commands = []func() *cobra.Command{
 	newRunCmd,
 	newJudgeCmd,
+	newInspectCmd,
+	newDeriveCmd,
 	newExplainCmd,
 }
 

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/artifact/derive"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+func newDeriveCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "derive MODEL…",
+		Short: "Print where the runtime looks for a model's Core ML encoder",
+		Long: `Print the path at which whisper.cpp opens the Core ML encoder of the model that is given as -m,
+one line for each MODEL, spelled as the runtime spells it. Nothing is read; the model need not exist.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asJSON {
+				return deriveJSON(cmd, args)
+			}
+			for _, m := range args {
+				if s := derive.Surprise(m); s != "" {
+					fmt.Fprintf(cmd.ErrOrStderr(), "coregate: %s: %s\n", m, s)
+				}
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), derive.EncoderPath(m)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// derivation is one answer of derive --json.
+type derivation struct {
+	Model    string `json:"model"`
+	Encoder  string `json:"encoder"`
+	Package  string `json:"package"`
+	Surprise string `json:"surprise"`
+}
+
+func deriveJSON(cmd *cobra.Command, models []string) error {
+	var all []derivation
+	for _, m := range models {
+		e := derive.EncoderPath(m)
+		all = append(all, derivation{Model: m, Encoder: e,
+			Package: filepath.Join(filepath.Dir(e), derive.PackageName(m)), Surprise: derive.Surprise(m)})
+	}
+	return report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+		Facts: map[string]any{"derivations": all}}.print(cmd.OutOrStdout(), "derive", true)
+}
