@@ -17,6 +17,7 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
 
@@ -46,30 +47,6 @@ const (
 	// LaneEmulated is any host with this project's Core ML double.
 	LaneEmulated Lane = "emulated"
 )
-
-// Patch names a compatibility patch by the SHA-256 of its bytes.
-type Patch struct {
-	Label  string `json:"label"`
-	SHA256 string `json:"sha256"`
-}
-
-// PatchedFile is the one file that the patch changes, after the change.
-type PatchedFile struct {
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
-}
-
-// Pin is the upstream revision that the binary was built from, as the repository rule wrote it in
-// pin.json.
-type Pin struct {
-	Name           string      `json:"name"`
-	Commit         string      `json:"commit"`
-	Tree           string      `json:"tree"`
-	Supported      bool        `json:"supported"`
-	ManifestSHA256 string      `json:"manifest_sha256"`
-	Patch          Patch       `json:"patch"`
-	PatchedFile    PatchedFile `json:"patched_file"`
-}
 
 // Digests are the SHA-256 values (lower-case hexadecimal) of what ran. Encoder is the tree digest of
 // package tree, null when no encoder was staged; Evaluator is the emulated lane's evaluator, null
@@ -131,7 +108,8 @@ type Evidence struct {
 	Lane         Lane              `json:"lane"`
 	LaneIdentity map[string]string `json:"lane_identity"`
 	Flavour      string            `json:"flavour"`
-	Pin          Pin               `json:"pin"`
+	// Pin is what the repository rule wrote in pin.json about the source of the binary.
+	Pin pin.Identity `json:"pin"`
 	// Argv is what the program was started with, staged names and all.
 	Argv []string `json:"argv"`
 	// Environment is the whole environment of the program, paths replaced by names.

@@ -16,7 +16,7 @@ import (
 
 // inputs are a spec's files, read and hashed.
 type inputs struct {
-	identity  evidence.Pin
+	identity  *pin.Identity
 	sources   *pin.Check
 	runs      judge.Runs
 	evidence  []EvidenceRef
@@ -37,7 +37,7 @@ func Build(s *Spec) (*Statement, error) {
 	coreml := in.runs.CoreML
 	p := Predicate{
 		Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
-		Pin:       Pin{Pin: in.identity, Status: pinStatus(in.identity.Supported)},
+		Pin:       Pin{Identity: *in.identity, Status: pinStatus(in.identity.Supported)},
 		Materials: in.materials(), Toolchain: s.Toolchain, Policies: []PolicyRef{}, Evidence: in.evidence,
 		Required: s.required(in.policies), Placement: "not observed",
 	}
@@ -88,10 +88,10 @@ func provisional(p *Predicate) []string {
 // read reads and hashes every file that the spec names.
 func read(s *Spec) (*inputs, error) {
 	in := &inputs{sums: map[string]string{}}
-	if err := readJSON(s.Pin, &in.identity); err != nil {
+	var err error
+	if in.identity, err = pin.ReadIdentity(s.Pin); err != nil {
 		return nil, err
 	}
-	var err error
 	if in.sources, err = pin.ReadCheck(s.Sources); err != nil {
 		return nil, err
 	}
@@ -223,12 +223,15 @@ func (in *inputs) binding() *judge.Judgement {
 		equal("encoder", *coreml.Digests.Encoder, in.sums["encoder"])
 	}
 	for _, e := range []*evidence.Evidence{coreml, in.runs.Canary, contrast} {
-		equal("pin of the "+string(e.Kind)+" run", fmt.Sprint(in.identity), fmt.Sprint(e.Pin))
+		equal("pin of the "+string(e.Kind)+" run", fmt.Sprint(*in.identity), fmt.Sprint(e.Pin))
 	}
 	equal("content manifest", in.identity.ManifestSHA256, in.sums["manifest"])
 	equal("patch", in.identity.Patch.SHA256, in.sums["patch"])
 	if coreml.Flavour != "coreml" {
 		reasons = append(reasons, reason.Reason{Code: "FLAVOUR_EXPERIMENTAL", Expected: "coreml", Found: coreml.Flavour, Where: "flavour"})
+	}
+	if !slices.ContainsFunc(in.policies, func(p *policy.Policy) bool { return p.Kind == "gate" }) {
+		reasons = append(reasons, reason.Reason{Code: "POLICY_MISSING", Expected: "a policy of kind gate", Found: "none", Where: "policies"})
 	}
 	for _, p := range in.policies {
 		if !p.IsFrozen() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
@@ -41,7 +42,7 @@ type Resource struct {
 
 // Pin is the pin of the source, with the status that a receipt gives it.
 type Pin struct {
-	evidence.Pin
+	pin.Identity
 	// Status is "supported" or "unsupported".
 	Status string `json:"status"`
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
@@ -37,7 +38,7 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	pin, err := readPin(s.Pin)
+	id, err := pin.ReadIdentity(s.Pin)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 	if err := s.checkStaged(st); err != nil {
 		return nil, err
 	}
-	return s.execute(ctx, st, identity, pin)
+	return s.execute(ctx, st, identity, id)
 }
 
 // checkHost refuses a physical run on a host that has no Core ML to run it.
@@ -103,18 +104,6 @@ func (s *Spec) identity() (map[string]string, error) {
 	return out, nil
 }
 
-func readPin(path string) (evidence.Pin, error) {
-	var pin evidence.Pin
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return pin, fmt.Errorf("read pin: %w", err)
-	}
-	if err := strictjson.Decode(data, &pin); err != nil {
-		return pin, fmt.Errorf("pin %s: %w", path, err)
-	}
-	return pin, nil
-}
-
 // environment is the program's whole environment. Variables that change a run (WHISPER_ARG_DEVICE,
 // GGML_BACKEND_PATH, GGML_METAL_…, WHISPER_COMMON_…, DYLD_… and LD_…) are absent by construction.
 func environment(s *Spec, st *staging) map[string]string {
@@ -140,7 +129,7 @@ func (s *Spec) fault() string {
 }
 
 // execute starts the program and writes down what it did.
-func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]string, pin evidence.Pin) (*Result, error) {
+func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]string, id *pin.Identity) (*Result, error) {
 	env := environment(s, st)
 	p := program{
 		path: st.path(stagedCLI), argv: s.argv(st.audio), dir: st.dir, env: env,
@@ -172,7 +161,7 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 		env[k] = norm.Line(v)
 	}
 	e := &evidence.Evidence{
-		Schema: evidence.Schema, Kind: s.Kind, Lane: s.Lane, LaneIdentity: identity, Flavour: s.Flavour, Pin: pin,
+		Schema: evidence.Schema, Kind: s.Kind, Lane: s.Lane, LaneIdentity: identity, Flavour: s.Flavour, Pin: *id,
 		Argv: p.argv, Environment: env, Fault: s.fault(), Public: s.Public,
 		Digests:     evidence.Digests{CLI: st.cli, Model: st.model, Encoder: st.encoder, Audio: st.audioSum, Evaluator: st.evaluator},
 		EncoderPath: evidence.EncoderPath{Derived: stagedEncoder, Before: before, After: exists(st.path(stagedEncoder))},

@@ -97,7 +97,7 @@ func newSpec(t *testing.T, kind evidence.Kind, script string) *Spec {
 	sum := strings.Repeat("0", 64)
 	s := &Spec{
 		Schema: 1, Kind: kind, Lane: evidence.LaneEmulated, LaneIdentity: map[string]string{"double": "1"}, Flavour: "coreml",
-		Pin: write("pin.json", `{"name":"p","commit":"c","tree":"t","supported":true,"manifest_sha256":"`+sum+`","patch":{"label":"l","sha256":"`+sum+`"},"patched_file":{"path":"src/whisper.cpp","sha256":"`+sum+`"}}`),
+		Pin: write("pin.json", `{"name":"p","commit":"`+sum[:40]+`","tree":"`+sum[:40]+`","supported":true,"manifest_sha256":"`+sum+`","patch":{"label":"l","sha256":"`+sum+`"},"patched_file":{"path":"src/whisper.cpp","sha256":"`+sum+`"}}`),
 		CLI: self, Model: write("private name.bin", script), Audio: write("private talk.WAV", "riff"),
 		Threads: 2, DeadlineSeconds: 30, Evaluator: write("evaluator", "none"), Public: true,
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 )
 
 // Reference is what the samples heard.
@@ -62,11 +63,11 @@ func Sample(kind evidence.Kind) *evidence.Evidence {
 		Schema: evidence.Schema, Kind: kind, Lane: evidence.LaneEmulated,
 		LaneIdentity: map[string]string{"lane": "emulated", "double": "1", "baseline": "x86-64-v3"},
 		Flavour:      "coreml",
-		Pin: evidence.Pin{
+		Pin: pin.Identity{
 			Name: "97c56f1d", Commit: "97c56f1dc1d1100a9d859c865a20c82d22f823ed", Tree: "57f199d2d972c1943abad6e81e9e0accae66b156", Supported: true,
 			ManifestSHA256: sum("1"),
-			Patch:          evidence.Patch{Label: "//patches:whisper_batch_zero_init.patch", SHA256: "99bf1e4a9f768745bbaad61d4d131e5360c2f240e2fa577ce64726d9c67bfcef"},
-			PatchedFile:    evidence.PatchedFile{Path: "src/whisper.cpp", SHA256: sum("2")},
+			Patch:          pin.PatchRef{Label: "//patches:whisper_batch_zero_init.patch", SHA256: "99bf1e4a9f768745bbaad61d4d131e5360c2f240e2fa577ce64726d9c67bfcef"},
+			PatchedFile:    pin.FileRef{Path: "src/whisper.cpp", SHA256: sum("2")},
 		},
 		Argv:          []string{"whisper-cli", "-m", "ggml-model.bin", "-f", "audio.wav", "-l", "en", "-t", "2", "--no-timestamps", "--temperature", "0", "--temperature-inc", "0"},
 		Environment:   map[string]string{"LC_ALL": "C", "HOME": "$STAGE/home"},

@@ -1,0 +1,169 @@
+package receipt_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence/evidencetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
+)
+
+// TestBuild bends a gate that passes, one thing at a time: the receipt is always written, and says why.
+func TestBuild(t *testing.T) {
+	zero := strings.Repeat("0", 64)
+	for _, c := range []struct {
+		name      string
+		change    func(t *testing.T, w *receipttest.World)
+		verdict   reason.Verdict
+		judgement string
+		code      string
+	}{
+		{"good", func(*testing.T, *receipttest.World) {}, reason.Pass, "binding", ""},
+		{"other program", func(t *testing.T, w *receipttest.World) { w.File(t, "whisper-cli", "rebuilt") }, reason.Failed, "binding", "DIGEST_MISMATCH"},
+		{"other model", func(t *testing.T, w *receipttest.World) { w.File(t, "ggml-model.bin", "retrained") }, reason.Failed, "binding", "DIGEST_MISMATCH"},
+		{"extra file in the encoder", func(t *testing.T, w *receipttest.World) {
+			w.File(t, "ggml-model-encoder.mlmodelc/weights/weight2.bin", "x")
+		}, reason.Failed, "binding", "DIGEST_MISMATCH"},
+		{"other audio", func(t *testing.T, w *receipttest.World) { w.File(t, "audio.wav", "RIFFX") }, reason.Failed, "binding", "DIGEST_MISMATCH"},
+		{"other contrast program", func(t *testing.T, w *receipttest.World) { w.File(t, "whisper-cli-ggml", "x") }, reason.Failed, "binding", "DIGEST_MISMATCH"},
+		{"other patch", func(t *testing.T, w *receipttest.World) { w.File(t, "patch", "x") }, reason.Failed, "binding", "DIGEST_MISMATCH"},
+		{"other manifest", func(t *testing.T, w *receipttest.World) { w.File(t, "manifest", "x") }, reason.Failed, "binding", "DIGEST_MISMATCH"},
+		{"edited source", func(t *testing.T, w *receipttest.World) {
+			w.Sources.Verdict, w.Sources.Mismatches = "fail", []pin.Mismatch{{Path: "src/whisper.cpp", Expected: zero, Found: "absent"}}
+			w.Write(t)
+		}, reason.Failed, "sources", "SOURCES_CHANGED"},
+		{"sources of another manifest", func(t *testing.T, w *receipttest.World) {
+			w.Sources.ManifestSHA256 = zero
+			w.Write(t)
+		}, reason.Failed, "sources", "SOURCES_CHANGED"},
+		{"experimental flavour", func(t *testing.T, w *receipttest.World) {
+			w.CoreML.Flavour, w.Canary.Flavour = "coreml_unpatched", "coreml_unpatched"
+			w.Write(t)
+		}, reason.Failed, "binding", "FLAVOUR_EXPERIMENTAL"},
+		{"policy of one's own", func(t *testing.T, w *receipttest.World) {
+			w.Spec.Policies = []string{w.Policy(t, "mine")}
+		}, reason.Failed, "binding", "POLICY_NOT_FROZEN"},
+		{"no policy", func(t *testing.T, w *receipttest.World) { w.Spec.Policies = nil }, reason.Failed, "binding", "POLICY_MISSING"},
+		{"crashed canary", func(t *testing.T, w *receipttest.World) {
+			w.Canary.Exit = evidence.Exit{Kind: evidence.ExitSignal, Signal: 6}
+			w.Write(t)
+		}, reason.Failed, judge.Canary, "CANARY_SIGNAL"},
+		{"silenced run", func(t *testing.T, w *receipttest.World) {
+			evidencetest.SetStreams(w.CoreML, "", evidencetest.Reference)
+			w.Write(t)
+		}, reason.Unknown, judge.Markers, "LOG_SILENCED"},
+		{"fault", func(t *testing.T, w *receipttest.World) {
+			w.CoreML.Fault = "gain-1pct"
+			w.Write(t)
+		}, reason.Failed, judge.Markers, "FAULT_INJECTED"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := receipttest.New(t)
+			c.change(t, w)
+			s, err := receipt.Decode(w.Receipt(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Predicate.Verdict != c.verdict {
+				t.Errorf("verdict %s, want %s", s.Predicate.Verdict, c.verdict)
+			}
+			for _, j := range s.Predicate.Judgements {
+				if j.Name != c.judgement {
+					continue
+				}
+				got := ""
+				if len(j.Reasons) > 0 {
+					got = j.Reasons[0].Code
+				}
+				if got != c.code {
+					t.Errorf("%s has %v, want first %q", j.Name, j.Reasons, c.code)
+				}
+			}
+		})
+	}
+}
+
+// TestRequired holds that a judgement which must be there and is not makes the verdict fail.
+func TestRequired(t *testing.T) {
+	w := receipttest.New(t)
+	w.Spec.Required = []string{"parity"}
+	s, err := receipt.Build(&w.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Predicate.Verdict != reason.Failed {
+		t.Errorf("without a required judgement the verdict is %s, want fail", s.Predicate.Verdict)
+	}
+	w.Spec.Judgements = []string{w.JSON(t, "parity.json", judge.Judgement{Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: map[string]any{}})}
+	if s, err = receipt.Build(&w.Spec); err != nil || s.Predicate.Verdict != reason.Pass {
+		t.Errorf("with it: %v, verdict %s, want pass", err, s.Predicate.Verdict)
+	}
+	for i := range s.Predicate.Judgements {
+		bent := *s
+		bent.Predicate.Judgements = append(append([]*judge.Judgement{}, s.Predicate.Judgements[:i]...), s.Predicate.Judgements[i+1:]...)
+		if _, err := receipt.Encode(&bent); err == nil {
+			t.Errorf("a pass without the judgement %s can be written", s.Predicate.Judgements[i].Name)
+		}
+	}
+}
+
+// TestDeterministic holds that the same inputs in another directory give the same bytes, and that
+// nothing of the machine is in them.
+func TestDeterministic(t *testing.T) {
+	a, b := receipttest.New(t), receipttest.New(t)
+	first, second := a.Receipt(t), b.Receipt(t)
+	if string(first) != string(second) {
+		t.Errorf("receipts differ:\n%s\n%s", first, second)
+	}
+	host, _ := os.Hostname()
+	for _, word := range []string{a.Dir, host} {
+		if word != "" && strings.Contains(string(first), word) {
+			t.Errorf("the receipt holds %q", word)
+		}
+	}
+}
+
+// TestRefused holds each way in which a receipt can disagree with its own form.
+func TestRefused(t *testing.T) {
+	good := string(receipttest.New(t).Receipt(t))
+	for _, c := range []struct{ name, from, to, why string }{
+		{"other predicate", receipt.PredicateType, "https://example.invalid/other/v1", "predicateType"},
+		{"other statement", receipt.StatementType, "https://in-toto.io/Statement/v0.1", "_type"},
+		{"made to pass", `"verdict":"pass"`, `"verdict":"fail"`, "verdict is"},
+		{"lane relabelled to nonsense", `"lane":"emulated","lane_id`, `"lane":"real","lane_id`, "lane is"},
+		{"pin promoted", `"status":"supported"`, `"status":"blessed"`, "pin status"},
+		{"subject renamed", `"name":"whisper-cli"}`, `"name":"whisper"}`, "subject"},
+		{"unknown member", `"schema":1,`, `"schema":1,"skip":true,`, "unknown field"},
+		{"white space", `"schema":1,`, `"schema":1, `, "canonical"},
+		{"other schema", `"required"`, `"Required"`, ""},
+	} {
+		bad := strings.Replace(good, c.from, c.to, 1)
+		if bad == good {
+			t.Errorf("%s: %q does not stand in the receipt", c.name, c.from)
+			continue
+		}
+		if _, err := receipt.Decode([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: error %v, want one that says %q", c.name, err, c.why)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(receipttest.New(f).Receipt(f))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := receipt.Decode(data)
+		if err != nil {
+			return
+		}
+		again, err := receipt.Encode(s)
+		if err != nil || string(again) != string(data) {
+			t.Fatalf("accepted bytes do not encode to themselves: %v", err)
+		}
+	})
+}
