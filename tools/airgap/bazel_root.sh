@@ -13,6 +13,7 @@ make_root() {
     return
   fi
   need mmdebstrap mmdebstrap
+  drop_namespace
   remove_tree "$root"
   remove_tree "$root.new"
   # The mirror may be a frozen copy whose Release file has run out.
@@ -22,6 +23,14 @@ make_root() {
     "$debian_suite" "$root.new"
   mv "$root.new" "$root"
   root_is_whole || die "Debian $debian_suite has $(root_bazel_version), the project needs Bazel $bazel_version (.bazelversion): name a suite that carries it in tools/airgap/pins.sh"
+}
+
+# The command's mounts: a root that is made anew needs new ones.
+drop_namespace() {
+  local mount
+  for mount in "$prefix/namespace/mnt" "$prefix/namespace"; do
+    ! mountpoint -q "$mount" || umount "$mount"
+  done
 }
 
 # dpkg compares each file with its package's list. Two configuration files are
@@ -75,7 +84,7 @@ write_command() {
   if [ -e "$command_path" ] && ! grep -q -e "^$marker" -e '^# Written by setup-bazel' "$command_path"; then
     die "$command_path is another Bazel: move it away, or name another place with AIRGAP_COMMAND"
   fi
-  sed -e "s|@MARKER@|$marker|" -e "s|@PREFIX@|$prefix|" "$here/bazel.sh.in" >"$command_path.new"
+  sed -e "s|@MARKER@|$marker|" -e "s|@PREFIX@|$prefix|g" "$here/bazel.sh.in" >"$command_path.new"
   chmod +x "$command_path.new"
   mv "$command_path.new" "$command_path"
 }
