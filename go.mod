@@ -18,6 +18,8 @@ require (
 
 require (
 	github.com/google/go-cmp v0.7.0
+	github.com/google/jsonschema-go v0.4.3
 	golang.org/x/text v0.41.0
 	google.golang.org/protobuf v1.36.12
 )
+

@@ -11,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 )
 
 // section is one package's codes under a heading.
@@ -22,6 +23,7 @@ type section struct {
 // sections are all codes that this program can print. A package that judges adds a line here.
 var sections = []section{
 	{"Runs", judge.Reasons},
+	{"Receipts", receipt.Reasons},
 	{"Artifacts", artifact.Reasons},
 }
 

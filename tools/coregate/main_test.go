@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence/evidencetest"
+)
+
+var update = flag.Bool("update", false, "write goldens in place of comparing them")
+
+// call runs coregate in this process.
+func call(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func writeFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func writeEvidence(t *testing.T, e *evidence.Evidence) string {
+	t.Helper()
+	data, err := evidence.Encode(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, string(e.Kind)+".json", string(data))
+}
+
+// TestExitCodes holds what scripts rely on: 0 pass, 1 fail, 2 could not judge, 3 inconclusive.
+func TestExitCodes(t *testing.T) {
+	good := "exit: 0\n--- stderr\n" + evidencetest.Stderr("coreml") + "--- stdout\n words\n"
+	canary := evidencetest.Stderr("canary")
+	for _, c := range []struct {
+		name, stdin string
+		args        []string
+		want        int
+		verdict     string
+	}{
+		{"pass", good, []string{"judge", "--log", "-"}, 0, "pass"},
+		{"fail", good, []string{"judge", "--log", "-", "--kind", "canary"}, 1, "fail"},
+		{"exit from a flag", canary, []string{"judge", "--log", "-", "--kind", "canary", "--exit", "3"}, 0, "pass"},
+		{"signal from a flag", canary, []string{"judge", "--log", "-", "--kind", "canary", "--exit", "SIGABRT"}, 1, "fail"},
+		{"argv from a flag", good, []string{"judge", "--log", "-", "--argv", "-ac 512"}, 1, "fail"},
+		{"inconclusive", "exit: timeout\n--- stderr\n", []string{"judge", "--log", "-"}, 3, "inconclusive"},
+		{"no exit", "whisper_init_state: x\n", []string{"judge", "--log", "-"}, 1, "fail"},
+		{"silence", strings.Replace(good, " words", "", 1), []string{"judge", "--log", "-"}, 1, "fail"},
+		{"silence expected", strings.Replace(good, " words", "", 1), []string{"judge", "--log", "-", "--silence"}, 0, "pass"},
+		{"no input", "", []string{"judge"}, 2, ""},
+		{"no such file", "", []string{"judge", "--log", "nowhere"}, 2, ""},
+		{"bad exit", good, []string{"judge", "--log", "-", "--exit", "perhaps"}, 2, ""},
+		{"bad kind", good, []string{"judge", "--log", "-", "--kind", "warm"}, 2, ""},
+		{"two inputs", good, []string{"judge", "--log", "-", "evidence.json"}, 2, ""},
+		{"unknown flag", "", []string{"judge", "--nope"}, 2, ""},
+		{"unknown command", "", []string{"nope"}, 2, ""},
+		{"unknown code", "", []string{"explain", "NOPE"}, 2, ""},
+		{"code", "", []string{"explain", "canary_signal"}, 0, ""},
+		{"evidence", "", []string{"judge", writeEvidence(t, evidencetest.Sample("canary"))}, 0, "pass"},
+		{"not evidence", "", []string{"judge", writeFile(t, "e.json", "{}")}, 2, ""},
+		{"refused run", "", []string{"run", "--encoder", "e", "--evaluator", "x", "--model", "m.bin", "--", "-np"}, 1, "fail"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := c.args
+			if c.verdict != "" {
+				// Before "--", behind which everything is whisper-cli's.
+				args = append([]string{args[0], "--json"}, args[1:]...)
+			}
+			code, stdout, stderr := call(t, c.stdin, args...)
+			if code != c.want {
+				t.Fatalf("exit %d, want %d\n%s%s", code, c.want, stdout, stderr)
+			}
+			if c.verdict == "" {
+				return
+			}
+			var got struct {
+				Verdict string
+				Reasons []struct{ Code, Expected, Found, Where string }
+				Facts   map[string]any
+			}
+			if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+				t.Fatalf("--json printed no object: %v\n%s", err, stdout)
+			}
+			if got.Verdict != c.verdict || got.Facts == nil || (got.Verdict != "pass") != (len(got.Reasons) > 0) {
+				t.Errorf("got %+v, want verdict %s", got, c.verdict)
+			}
+		})
+	}
+}
+
+func TestJudgeRuns(t *testing.T) {
+	args := []string{"judge", "--json", "--reference", writeFile(t, "r.txt", evidencetest.Reference)}
+	for _, kind := range []evidence.Kind{"coreml", "canary", "contrast"} {
+		args = append(args, "--"+string(kind), writeEvidence(t, evidencetest.Sample(kind)))
+	}
+	if code, stdout, stderr := call(t, "", args...); code != 0 {
+		t.Errorf("exit %d, want 0\n%s%s", code, stdout, stderr)
+	}
+	if code, stdout, _ := call(t, "", args[:len(args)-2]...); code != 1 || !strings.Contains(stdout, "EVIDENCE_MISSING") {
+		t.Errorf("without the contrast run: exit %d, want 1 with EVIDENCE_MISSING\n%s", code, stdout)
+	}
+}
+
+// TestReasonsPage holds docs/reasons.md against the tables in the code.
+func TestReasonsPage(t *testing.T) {
+	page := filepath.Join("..", "..", "docs", "reasons.md")
+	code, want, _ := call(t, "", "explain", "--markdown")
+	if code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/reasons.md is stale; run this test with -update (-want +got):\n%s", diff)
+	}
+}
+
+// TestDefinitions holds that every code has one class and something to say.
+func TestDefinitions(t *testing.T) {
+	classes := map[string]string{}
+	for _, s := range sections {
+		for _, d := range s.table {
+			if d.Code != strings.ToUpper(d.Code) || d.Means == "" || d.Do == "" {
+				t.Errorf("%s: code in capitals, meaning and advice are wanted: %+v", s.title, d)
+			}
+			if other, ok := classes[d.Code]; ok && other != string(d.Class) {
+				t.Errorf("%s is %s in one table and %s in another", d.Code, other, d.Class)
+			}
+			classes[d.Code] = string(d.Class)
+		}
+	}
+}
