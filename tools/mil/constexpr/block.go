@@ -1,0 +1,73 @@
+package constexpr
+
+import (
+	"fmt"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
+)
+
+// Constants finds the constants of a block by the names of their values:
+// const operations, and constexpr operations, decompressed when asked for.
+// Nothing is kept, so memory is bounded by one tensor and what it is made of.
+type Constants struct {
+	weights mil.Weights
+	made    map[string]made
+}
+
+type made struct {
+	op  *mil.Op
+	out int
+}
+
+// NewConstants indexes a block. w finds weights and may be nil.
+func NewConstants(b *mil.Block, w mil.Weights) *Constants {
+	c := &Constants{weights: w, made: map[string]made{}}
+	for _, op := range b.Ops {
+		if op.Type == "const" || Is(op) {
+			for i, o := range op.Outputs {
+				c.made[o.Name] = made{op, i}
+			}
+		}
+	}
+	return c
+}
+
+// Has reports whether name is a constant of the block.
+func (c *Constants) Has(name string) bool {
+	_, ok := c.made[name]
+	return ok
+}
+
+// Op returns the operation that makes the constant, or nil.
+func (c *Constants) Op(name string) *mil.Op { return c.made[name].op }
+
+// maxChain bounds how deep results feed into one another. Real programs chain
+// two or three operations; without a bound, a few lines that use a value twice
+// each would take exponential time.
+const maxChain = 6
+
+// Tensor returns a constant's elements; those of a plain constant may lie in
+// a mapped file. Strings have no elements and are refused.
+func (c *Constants) Tensor(name string) (mil.Tensor, error) { return c.tensor(name, 0) }
+
+func (c *Constants) tensor(name string, depth int) (mil.Tensor, error) {
+	m, ok := c.made[name]
+	if !ok {
+		return mil.Tensor{}, fmt.Errorf("%q is not a constant of the program", name)
+	}
+	if m.op.Type == "const" {
+		t, err := mil.Resolve(m.op.Attr("val"), c.weights)
+		if err != nil {
+			return t, fmt.Errorf("constant %s at line %d: %w", name, m.op.Line, err)
+		}
+		return t, nil
+	}
+	if depth == maxChain {
+		return mil.Tensor{}, fmt.Errorf("constant %s at line %d: more than %d operations feed into each other", name, m.op.Line, maxChain)
+	}
+	out, err := Apply(m.op, c.weights, func(name string) (mil.Tensor, error) { return c.tensor(name, depth+1) })
+	if err != nil {
+		return mil.Tensor{}, err
+	}
+	return out[m.out], nil
+}
