@@ -1,7 +1,8 @@
 // Command werours answers the questions of the peers wer and wer-speed with this project's own code.
 //
-//	werours rows    reads JSON lines {"language","mode","text","ref","hyp"}, writes normalised text, counts and chunks
-//	werours speed   reads one JSON object {"ref":[…],"hyp":[…],"times":n}, writes nanoseconds for each of n alignments
+//	werours rows    reads JSON lines {"mode","ref","hyp"}, writes normalised text, counts and chunks
+//	werours speed   reads JSON objects {"ref":[…],"hyp":[…],"times":n}, writes nanoseconds for each of n distances and
+//	                alignments, an object a line
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	commands := map[string]func(io.Reader, io.Writer) error{"rows": rows, "speed": speed}
+	commands := map[string]func(io.Reader, *bufio.Writer) error{"rows": rows, "speed": speed}
 	if len(args) != 1 || commands[args[0]] == nil {
 		fmt.Fprintln(stderr, "usage: werours rows|speed <input >output")
 		return 2
@@ -64,7 +65,7 @@ var normalizers = map[string]func(string) string{
 	"split-diacritics": normalize.Basic{SplitLetters: true, RemoveDiacritics: true}.Normalize,
 }
 
-func rows(r io.Reader, w io.Writer) error {
+func rows(r io.Reader, w *bufio.Writer) error {
 	dec, enc := json.NewDecoder(r), json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for {
@@ -95,18 +96,40 @@ func measured(c editdist.Counts, chunks []editdist.Chunk) measure {
 	return m
 }
 
-func speed(r io.Reader, w io.Writer) error {
-	var q struct {
-		Ref, Hyp []string
-		Times    int
+func speed(r io.Reader, w *bufio.Writer) error {
+	dec, enc := json.NewDecoder(r), json.NewEncoder(w)
+	for {
+		var q race
+		if err := dec.Decode(&q); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read a pair: %w", err)
+		}
+		result, err := q.run()
+		if err != nil {
+			return err
+		}
+		if err := enc.Encode(result); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
-	if err := json.NewDecoder(r).Decode(&q); err != nil {
-		return err
-	}
-	var result struct {
-		Distance, Align []int64
-		Edits           int
-	}
+}
+
+type race struct {
+	Ref, Hyp []string
+	Times    int
+}
+
+type raced struct {
+	Distance, Align []int64
+	Edits           int
+}
+
+func (q race) run() (raced, error) {
+	var result raced
 	for range q.Times {
 		start := time.Now()
 		d := editdist.Distance(q.Ref, q.Hyp)
@@ -115,8 +138,8 @@ func speed(r io.Reader, w io.Writer) error {
 		chunks := editdist.Align(q.Ref, q.Hyp)
 		result.Align = append(result.Align, time.Since(start).Nanoseconds())
 		if result.Edits = editdist.Count(chunks).Edits(); result.Edits != d {
-			return fmt.Errorf("distance %d, but the alignment has %d edits", d, result.Edits)
+			return raced{}, fmt.Errorf("distance %d, but the alignment has %d edits", d, result.Edits)
 		}
 	}
-	return json.NewEncoder(w).Encode(result)
+	return result, nil
 }

@@ -116,7 +116,7 @@ func hangulClass(r rune) breakClass {
 	return breakOther
 }
 
-// prepended is Grapheme_Cluster_Break=Prepend (Unicode 15).
+// prepended is Grapheme_Cluster_Break=Prepend (Unicode 17, as far as it is assigned in Go's tables).
 var prepended = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x0600, Hi: 0x0605, Stride: 1}, {Lo: 0x06dd, Hi: 0x06dd, Stride: 1}, {Lo: 0x070f, Hi: 0x070f, Stride: 1},
@@ -124,7 +124,7 @@ var prepended = &unicode.RangeTable{
 	},
 	R32: []unicode.Range32{
 		{Lo: 0x110bd, Hi: 0x110bd, Stride: 1}, {Lo: 0x110cd, Hi: 0x110cd, Stride: 1}, {Lo: 0x111c2, Hi: 0x111c3, Stride: 1},
-		{Lo: 0x1193f, Hi: 0x1193f, Stride: 1}, {Lo: 0x11941, Hi: 0x11941, Stride: 1}, {Lo: 0x11a3a, Hi: 0x11a3a, Stride: 1},
+		{Lo: 0x1193f, Hi: 0x1193f, Stride: 1}, {Lo: 0x11941, Hi: 0x11941, Stride: 1},
 		{Lo: 0x11a84, Hi: 0x11a89, Stride: 1}, {Lo: 0x11d46, Hi: 0x11d46, Stride: 1}, {Lo: 0x11f02, Hi: 0x11f02, Stride: 1},
 	},
 }
