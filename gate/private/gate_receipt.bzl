@@ -24,6 +24,28 @@ def _toolchain(ctx):
         "target": cc.target_gnu_system_name,
     }
 
+def _shown(ctx, receipt, coreml, contrast):
+    """Providers of a receipt that `bazel run` shows to people."""
+    executable = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.symlink(
+        output = executable,
+        target_file = ctx.executable._show,
+        is_executable = True,
+    )
+    return [
+        DefaultInfo(
+            executable = executable,
+            files = depset([receipt]),
+            runfiles = ctx.runfiles(files = [receipt, coreml, contrast]),
+        ),
+        # `bazel run` starts the program in its runfiles, where short paths hold.
+        RunEnvironmentInfo(environment = {
+            "GATE_EVIDENCE_CONTRAST": contrast.short_path,
+            "GATE_EVIDENCE_COREML": coreml.short_path,
+            "GATE_RECEIPT": receipt.short_path,
+        }),
+    ]
+
 def _gate_receipt_impl(ctx):
     pin = ctx.attr._upstream[PinInfo]
     coreml = _role(ctx, "coreml")
@@ -82,13 +104,14 @@ def _gate_receipt_impl(ctx):
         outputs = [receipt],
         env = {},
     )
-    return [DefaultInfo(files = depset([receipt]))]
+    return _shown(ctx, receipt, coreml.evidence, contrast.evidence)
 
 gate_receipt = rule(
     implementation = _gate_receipt_impl,
     doc = """Writes `<name>.json`: pin, patch, sources, program, model, encoder, audio, policy, evidence and verdicts, by digest.
 
-A receipt is written whatever the verdict: it can say `fail`. The tests turn red.""",
+A receipt is written whatever the verdict: it can say `fail`. The tests turn red.
+`bazel run` shows it: the words, if they are public, and the verdicts.""",
     attrs = {
         "coreml": attr.label(
             mandatory = True,
@@ -120,10 +143,16 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
             executable = True,
             cfg = "exec",
         ),
+        "_show": attr.label(
+            default = "//tools/actions/gate_show",
+            executable = True,
+            cfg = "target",
+        ),
         "_upstream": attr.label(
             default = "//third_party/whisper_cpp:sources",
             providers = [PinInfo],
         ),
     },
+    executable = True,
     toolchains = use_cc_toolchain(),
 )

@@ -1,0 +1,56 @@
+"""Gates that must fail: each experiment breaks one thing and names the reason that must be found."""
+
+load("//gate:defs.bzl", "gate_test", "whisper_run")
+
+visibility("//gate/experiments")
+
+
+def experiment(
+        name,
+        judge,
+        kind,
+        expect,
+        model,
+        cli = "//third_party/whisper_cpp:cli_coreml",
+        encoder = None,
+        fault = "none",
+        others = {}):
+    """Runs whisper-cli once under a broken condition, and holds a gate to failing for the right reason.
+
+    Args:
+      name: of the test; the run is `<name>_run`.
+      judge: `markers`, `canary`, `contrast` or `transcript`.
+      kind: of the broken run.
+      expect: reason codes of which one must be found.
+      model: the `.bin`.
+      cli: the whisper_cli.
+      encoder: the coreml_encoder, for `kind = "coreml"`.
+      fault: of the emulated lane's double.
+      others: sound whisper_run targets by role, for the sides that the broken run is not.
+    """
+    whisper_run(
+        name = name + "_run",
+        testonly = True,
+        audio = "@whisper_cpp//:jfk",
+        cli = cli,
+        encoder = encoder,
+        fault = fault,
+        kind = kind,
+        language = "en",
+        model = model,
+        public = True,
+        # Experiments need the double; on a Mac, --//gate:lane=emulated.
+        target_compatible_with = ["@platforms//os:linux"],
+    )
+    gate_test(
+        name = name,
+        size = "small",
+        expect = expect,
+        inputs = {
+            "//gate/policy:default": "GATE_POLICY",
+            "//testdata/speech:jfk.txt": "GATE_REFERENCE",
+        },
+        judge = "//gate/tests:" + judge + "_test",
+        runs = others | {name + "_run": kind},
+        target_compatible_with = ["@platforms//os:linux"],
+    )
