@@ -190,7 +190,7 @@ func (b *builder) constantNode(name string, v *mil.Value) (*node, error) {
 		n.value = v
 		return n, nil
 	}
-	shape, err := staticShape(t)
+	shape, err := looseShape(t)
 	if err != nil {
 		return nil, err
 	}
@@ -207,14 +207,12 @@ func (b *builder) constantNode(name string, v *mil.Value) (*node, error) {
 	return n, nil
 }
 
-// copyStep inserts a row-major copy of a strided value.
+// dense inserts a row-major copy of a strided value.
 func (b *builder) dense(c *call, n *node) *node {
 	if n == nil || n.dense() {
 		return n
 	}
 	out := newRoot(n.name, n.dtype, n.shape)
-	b.steps = append(b.steps, &step{op: "copy", line: c.op.Line, ins: []*node{n}, outs: []*node{out}, run: func(f *frame) {
-		copyStrided(f.pool, n.dtype, f.buf[out.slot], f.buf[n.root.slot], n)
-	}})
+	b.steps = append(b.steps, &step{op: "copy", line: c.op.Line, ins: []*node{n}, outs: []*node{out}, run: func(f *frame) { f.move(out, n) }})
 	return out
 }

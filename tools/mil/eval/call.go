@@ -25,9 +25,9 @@ type call struct {
 type definition struct {
 	// args names every argument that is understood; others are obstacles.
 	args []string
-	// doc says in one line what is evaluated, with its limits.
-	doc  string
-	make func(c *call)
+	// scope says in a few words what is evaluated.
+	scope string
+	make  func(c *call)
 }
 
 func (c *call) note(format string, a ...any) Obstacle {
@@ -125,6 +125,8 @@ func (c *call) need(arg string) *node {
 		c.fail("argument %q is missing", arg)
 	case product(n.shape) == 0:
 		c.fail("argument %q is empty", arg)
+	case len(n.shape) > maxRank:
+		c.fail("argument %q has rank %d, above %d, which Core ML refuses", arg, len(n.shape), maxRank)
 	default:
 		if err := computable(n.dtype); err != nil {
 			c.fail("argument %q: %v", arg, err)

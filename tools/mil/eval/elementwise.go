@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"math"
-
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
 )
@@ -106,17 +104,8 @@ func (c *call) unary(x *node, do func(dst, src []float32)) {
 	}, x)
 }
 
-// perElement makes a slice function of a float64 function that is rounded once.
-func perElement(f func(float64) float64) func(dst, src []float32) {
-	return func(dst, src []float32) {
-		for i, v := range src {
-			dst[i] = float32(f(float64(v)))
-		}
-	}
-}
-
 // pairwise builds an operation on pairs of elements, with broadcasting.
-func pairwise(do func(dst, x, y []float32)) func(c *call) {
+func pairwise(do func(dst, x, y []float32), ints func(a, b int64) int64) func(c *call) {
 	return func(c *call) {
 		x, y := c.need("x"), c.need("y")
 		if c.bad {
@@ -124,6 +113,10 @@ func pairwise(do func(dst, x, y []float32)) func(c *call) {
 		}
 		if x.dtype != y.dtype {
 			c.fail("x is %s and y is %s; both must have one type", x.dtype, y.dtype)
+			return
+		}
+		if x.dtype == mil.Int32 && ints != nil {
+			c.integers(x, y, ints)
 			return
 		}
 		if x.dtype != mil.Float32 && x.dtype != mil.Float16 {
@@ -152,17 +145,11 @@ func pairwise(do func(dst, x, y []float32)) func(c *call) {
 	}
 }
 
-func makeGelu(c *call) {
-	switch mode := c.string("mode", "EXACT"); mode {
-	case "EXACT":
-		unary(kernel.Gelu)(c)
-	case "TANH_APPROXIMATION":
-		unary(perElement(func(x float64) float64 {
-			return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-		}))(c)
-	case "SIGMOID_APPROXIMATION":
-		unary(perElement(func(x float64) float64 { return x / (1 + math.Exp(-1.702*x)) }))(c)
-	default:
-		c.fail("mode %q is not known", mode)
+// perPair makes a slice function of a float64 function that is rounded once.
+func perPair(f func(a, b float64) float64) func(dst, x, y []float32) {
+	return func(dst, x, y []float32) {
+		for i := range dst {
+			dst[i] = float32(f(float64(x[i]), float64(y[i])))
+		}
 	}
 }

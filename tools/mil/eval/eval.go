@@ -183,6 +183,9 @@ func (p *Plan) run(inputs map[string]mil.Tensor, see func(op, name string, t mil
 	}
 	for _, s := range p.steps {
 		s.run(f)
+		if f.err != nil {
+			return nil, fmt.Errorf("line %d: %s: %w", s.line, s.op, f.err)
+		}
 		if see != nil {
 			for _, o := range s.outs {
 				see(s.op, o.name, f.tensor(o))

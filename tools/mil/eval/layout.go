@@ -3,7 +3,6 @@ package eval
 import (
 	"slices"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
 )
 
@@ -110,16 +109,18 @@ func broadcast(x, y *node) (shape, xs, ys []int, ok bool) {
 	return shape, xs, ys, true
 }
 
-// copyStrided writes the elements of n, whose root has bytes src, to dst in
-// row-major order. Bits are moved, not converted.
-func copyStrided(p *kernel.Pool, d mil.DType, dst, src []byte, n *node) {
-	switch d.Bits() {
+// move copies the elements of src to dst, which has the same shape. Bits are
+// moved, not converted.
+func (f *frame) move(dst, src *node) {
+	l := newLoops(src.shape, dst.strides, src.strides)
+	d, s := f.buf[dst.root.slot], f.buf[src.root.slot]
+	switch src.dtype.Bits() {
 	case 32:
-		copyCells(p, cells[uint32](dst), cells[uint32](src)[n.offset:], n.shape, n.strides)
+		copyCells(f.pool, cells[uint32](d)[dst.offset:], cells[uint32](s)[src.offset:], l)
 	case 16:
-		copyCells(p, cells[uint16](dst), cells[uint16](src)[n.offset:], n.shape, n.strides)
+		copyCells(f.pool, cells[uint16](d)[dst.offset:], cells[uint16](s)[src.offset:], l)
 	case 8:
-		copyCells(p, dst, src[n.offset:], n.shape, n.strides)
+		copyCells(f.pool, d[dst.offset:], s[src.offset:], l)
 	}
 }
 
@@ -127,20 +128,18 @@ func copyStrided(p *kernel.Pool, d mil.DType, dst, src []byte, n *node) {
 // sides stay in cache.
 const tile = 32
 
-func copyCells[T any](p *kernel.Pool, dst, src []T, shape, strides []int) {
-	l := newLoops(shape, denseStrides(shape), strides)
-	if l.inner(1) == 1 {
+func copyCells[T any](p *kernel.Pool, dst, src []T, l *loops) {
+	if l.inner(0) == 1 && l.inner(1) == 1 {
 		l.each(p, func(_ int, at []int, n int) { copy(dst[at[0]:at[0]+n], src[at[1]:at[1]+n]) })
 		return
 	}
 	// Look for a dimension that runs contiguously in the source, and turn
 	// squares of it against the innermost.
 	turn := slices.Index(l.strides[1], 1)
-	if turn < 0 || turn == len(l.shape)-1 {
+	if l.inner(0) != 1 || turn < 0 || turn == len(l.shape)-1 {
 		l.each(p, func(_ int, at []int, n int) {
-			step, from := l.inner(1), at[1]
 			for i := range n {
-				dst[at[0]+i] = src[from+i*step]
+				dst[at[0]+i*l.inner(0)] = src[at[1]+i*l.inner(1)]
 			}
 		})
 		return

@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
@@ -44,6 +45,18 @@ type step struct {
 type frame struct {
 	buf  [][]byte
 	pool *kernel.Pool
+
+	mu  sync.Mutex
+	err error
+}
+
+// fail keeps the first failure of a run; steps go on, the result is dropped.
+func (f *frame) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
 }
 
 func littleEndian() bool {
@@ -94,9 +107,13 @@ func (f *frame) tensor(n *node) mil.Tensor {
 
 // gathered copies a strided node into row-major order.
 func (f *frame) gathered(n *node) []byte {
-	out := make([]byte, n.len()*n.dtype.Bits()/8)
-	copyStrided(f.pool, n.dtype, out, f.buf[n.root.slot], n)
-	return out
+	dst := newRoot("", n.dtype, n.shape)
+	dst.slot = 0
+	g := &frame{buf: [][]byte{allocate(dst.bytes), f.buf[n.root.slot]}, pool: f.pool}
+	src := *n
+	src.root = &node{slot: 1}
+	g.move(dst, &src)
+	return g.buf[0]
 }
 
 func (n *node) len() int { return product(n.shape) }

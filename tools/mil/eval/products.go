@@ -102,7 +102,8 @@ func makeMatmul(c *call) {
 	if out == nil {
 		return
 	}
-	m := &matmul{x: x, y: y, out: out, xm: xm, ym: ym, batch: batch, xs: xs, ys: ys}
+	m := &matmul{x: x, y: y, out: out, xm: xm, ym: ym, batch: batch, xs: xs, ys: ys,
+		os: out.strides[:len(batch)], row: ym.cols}
 	c.step(out, m.run, x, y).fuse = m
 }
 
@@ -111,27 +112,17 @@ type matmul struct {
 	x, y, out     *node
 	xm, ym        plane
 	batch, xs, ys []int
+	os            []int // the output's batch strides
+	row           int   // and the stride of its rows
 }
 
 func (m *matmul) run(f *frame) {
-	size := m.xm.rows * m.ym.cols
-	eachBatch(m.batch, m.xs, m.ys, func(i, xAt, yAt int) {
-		g := &kernel.Product{M: m.xm.rows, N: m.ym.cols, K: m.xm.cols, Stride: m.ym.cols,
-			A: f.matrix(m.x, xAt, m.xm.row, m.xm.col), B: f.matrix(m.y, yAt, m.ym.row, m.ym.col)}
-		f.into(g, m.out, i*size)
+	l := &loops{shape: m.batch, strides: [][]int{m.xs, m.ys, m.os}}
+	for i := range product(m.batch) {
+		g := &kernel.Product{M: m.xm.rows, N: m.ym.cols, K: m.xm.cols, Stride: m.row,
+			A: f.matrix(m.x, l.position(i, 0), m.xm.row, m.xm.col), B: f.matrix(m.y, l.position(i, 1), m.ym.row, m.ym.col)}
+		f.into(g, m.out, l.position(i, 2))
 		f.pool.Multiply(g)
-	})
-}
-
-func eachBatch(batch, xs, ys []int, do func(i, xAt, yAt int)) {
-	for i := range product(batch) {
-		xAt, yAt := 0, 0
-		for d, r := len(batch)-1, i; d >= 0; d-- {
-			xAt += r % batch[d] * xs[d]
-			yAt += r % batch[d] * ys[d]
-			r /= batch[d]
-		}
-		do(i, xAt, yAt)
 	}
 }
 

@@ -1,73 +1,16 @@
 package eval
 
 import (
+	"math"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
 )
 
-// lanes walks the rows of a reduction: all elements that share the positions
-// outside the reduced axes, in row-major order of the reduced ones.
-type lanes struct {
-	outer, inner *loops // operands: output, input
-	n            int    // elements of a row
-}
-
-func newLanes(out, in *node, axes []int) *lanes {
-	var os, is [3][]int // shape, output strides, input strides
-	for d, e := range in.shape {
-		to := &os
-		if slices.Contains(axes, d) {
-			to = &is
-		}
-		to[0] = append(to[0], e)
-		to[1] = append(to[1], out.strides[d])
-		to[2] = append(to[2], in.strides[d])
-	}
-	return &lanes{newLoops(os[0], os[1], os[2]), newLoops(is[0], is[1], is[2]), product(is[0])}
-}
-
-// each calls do with every row gathered as float32 and room for its result.
-func (l *lanes) each(f *frame, out, in *node, do func(worker int, dst, src []float32)) {
-	r, w := f.reader(in, 1), f.writer(out)
-	rows := product(l.outer.shape)
-	per := max(1, unitElements/l.n)
-	plain := len(l.inner.shape) == 1 && l.inner.strides[0][0] == 1 && l.inner.strides[1][0] == 1
-	f.pool.Run((rows+per-1)/per, func(worker, unit int) {
-		s := f.pool.Scratch(worker, 2*l.n)
-		for row := unit * per; row < min(rows, (unit+1)*per); row++ {
-			o, i := l.outer.position(row, 0), l.outer.position(row, 1)
-			if plain {
-				dst := w.room(s, o, l.n)
-				do(worker, dst, r.read(s[l.n:], i, l.n))
-				w.done(dst, o)
-				continue
-			}
-			dst, src := s[:l.n], s[l.n:2*l.n]
-			for x := range l.n {
-				src[x] = r.one(i + l.inner.position(x, 1))
-			}
-			do(worker, dst, src)
-			for x, v := range dst {
-				at := o + l.inner.position(x, 0)
-				if w.f32 != nil {
-					w.f32[at] = v
-				} else {
-					w.f16[at] = kernel.Float32ToHalf(v)
-				}
-			}
-		}
-	})
-}
-
-// position is where the i-th element of a walk lies for one operand.
-func (l *loops) position(i, operand int) int {
-	at := 0
-	for d := len(l.shape) - 1; d >= 0; d-- {
-		at += i % l.shape[d] * l.strides[operand][d]
-		i /= l.shape[d]
-	}
-	return at
+// softmax is kept for the pass that joins attention.
+type softmax struct {
+	x, out                 *node
+	axisStride, axisExtent int
 }
 
 func makeSoftmax(c *call) {
@@ -81,50 +24,29 @@ func makeSoftmax(c *call) {
 	if out == nil {
 		return
 	}
-	l := newLanes(out, x, []int{a})
-	s := &softmax{x: x, out: out, last: a == len(x.shape)-1}
-	c.step(out, func(f *frame) {
-		l.each(f, out, x, func(_ int, dst, src []float32) { kernel.Softmax(dst, src) })
-	}, x).fuse = s
-}
-
-// softmax is kept for the pass that joins attention.
-type softmax struct {
-	x, out *node
-	last   bool
+	l := newLanes(x, out.strides, []int{a})
+	s := &softmax{x: x, out: out, axisStride: out.strides[a], axisExtent: x.shape[a]}
+	c.step(out, func(f *frame) { l.each(f, out, x, kernel.Softmax) }, x).fuse = s
 }
 
 func makeLayerNorm(c *call) {
 	x := c.float("x")
 	gamma, beta := c.maybeFloat("gamma", x), c.maybeFloat("beta", x)
 	eps := c.scalar("epsilon", 1e-5)
-	axes := c.ints("axes", nil)
 	if c.bad {
 		return
 	}
-	var reduced []int
-	for d := range x.shape {
-		if axes == nil {
-			reduced = append(reduced, d)
-		}
-	}
-	for _, a := range axes {
-		reduced = append(reduced, c.axis("axes", a, len(x.shape)))
-	}
-	slices.Sort(reduced)
-	if len(slices.Compact(slices.Clone(reduced))) != len(reduced) || len(reduced) == 0 {
-		c.fail("axes %v: expected different axes, at least one", axes)
-	}
+	axes := c.reducedAxes(len(x.shape))
 	if c.bad {
 		return
 	}
 	var shape []int
-	for _, d := range reduced {
+	for _, d := range axes {
 		shape = append(shape, x.shape[d])
 	}
-	for name, p := range map[string]*node{"gamma": gamma, "beta": beta} {
+	for i, p := range []*node{gamma, beta} {
 		if p != nil && !slices.Equal(p.shape, shape) {
-			c.fail("%s has shape %v: expected %v, the extents of the normalised axes", name, p.shape, shape)
+			c.fail("%s has shape %v: expected %v, the extents of the normalised axes", []string{"gamma", "beta"}[i], p.shape, shape)
 		}
 	}
 	out := c.result(0, x.dtype, x.shape)
@@ -132,7 +54,7 @@ func makeLayerNorm(c *call) {
 		return
 	}
 	gamma, beta = c.dense(c, gamma), c.dense(c, beta)
-	l := newLanes(out, x, reduced)
+	l := newLanes(x, out.strides, axes)
 	c.step(out, func(f *frame) {
 		g, b := f.floats(gamma), f.floats(beta)
 		if g == nil {
@@ -141,6 +63,80 @@ func makeLayerNorm(c *call) {
 		if b == nil {
 			b = make([]float32, l.n)
 		}
-		l.each(f, out, x, func(_ int, dst, src []float32) { kernel.LayerNorm(dst, src, g, b, eps) })
+		l.each(f, out, x, func(dst, src []float32) { kernel.LayerNorm(dst, src, g, b, eps) })
 	}, x, gamma, beta)
+}
+
+// reduction builds an operation that makes one number of each row.
+func reduction(do func(src []float32) float32) func(c *call) {
+	return func(c *call) {
+		x := c.float("x")
+		keep := c.bool("keep_dims", false)
+		if c.bad {
+			return
+		}
+		axes := c.reducedAxes(len(x.shape))
+		if c.bad {
+			return
+		}
+		kept := slices.Clone(x.shape)
+		var shape []int
+		for d := range kept {
+			if slices.Contains(axes, d) {
+				kept[d] = 1
+			} else {
+				shape = append(shape, x.shape[d])
+			}
+		}
+		strides := denseStrides(kept)
+		for _, d := range axes {
+			strides[d] = 0
+		}
+		if keep {
+			shape = kept
+		}
+		out := c.result(0, x.dtype, shape)
+		if out == nil {
+			return
+		}
+		l := newLanes(x, strides, axes)
+		c.step(out, func(f *frame) { l.reduce(f, out, x, do) }, x)
+	}
+}
+
+func sum(src []float32) float32 { return float32(sum64(src)) }
+
+func mean(src []float32) float32 { return float32(sum64(src) / float64(len(src))) }
+
+func sum64(src []float32) float64 {
+	var s float64
+	for _, v := range src {
+		s += float64(v)
+	}
+	return s
+}
+
+func sumOfSquares(src []float32) float32 {
+	var s float64
+	for _, v := range src {
+		s += float64(v) * float64(v)
+	}
+	return float32(s)
+}
+
+// largest and smallest give NaN where there is one.
+func largest(src []float32) float32 {
+	m := float32(math.Inf(-1))
+	for _, v := range src {
+		m = max(m, v)
+	}
+	return m
+}
+
+func smallest(src []float32) float32 {
+	m := float32(math.Inf(1))
+	for _, v := range src {
+		m = min(m, v)
+	}
+	return m
 }

@@ -22,6 +22,16 @@ func makeConst(c *call) {
 		c.fail("%v", err)
 		return
 	}
+	if n.dtype.IsInt() && n.dtype.Bits() >= 32 {
+		if v, err := mil.DecodeInts(mil.TensorOf(n.dtype, int64(n.len())), n.constant); err == nil {
+			for _, x := range v {
+				if x > exactInt || x < -exactInt {
+					c.warn("the integer %d is above 2^24, which Core ML does not hold exactly", x)
+					break
+				}
+			}
+		}
+	}
 	c.names[o.Name] = n
 }
 
@@ -58,6 +68,13 @@ func makeReshape(c *call) {
 	shape := make([]int, len(want))
 	known, open := 1, -1
 	for i, d := range want {
+		if d == 0 {
+			var ok bool
+			if d, ok = inherited(x.shape, len(want), i, c.opset); !ok {
+				c.fail("shape %v: a 0 at position %d inherits nothing from %v", want, i, x.shape)
+				return
+			}
+		}
 		switch {
 		case d == -1 && open < 0:
 			open = i
@@ -83,6 +100,22 @@ func makeReshape(c *call) {
 	}
 	x = c.dense(c, x)
 	c.view(0, x, shape, denseStrides(shape), 0)
+}
+
+// inherited is what a 0 in reshape's shape stands for: up to iOS 16 the same
+// dimension of an x of the same rank; from iOS 17 the dimension at the same
+// distance from the end, or 1 beyond it.
+func inherited(x []int, rank, i int, opset string) (int64, bool) {
+	if opset == "ios15" || opset == "ios16" || opset == "CoreML5" || opset == "CoreML6" {
+		if rank != len(x) {
+			return 0, false
+		}
+		return int64(x[i]), true
+	}
+	if j := i - rank + len(x); j >= 0 {
+		return int64(x[j]), true
+	}
+	return 1, true
 }
 
 func makeExpandDims(c *call) {
@@ -146,5 +179,3 @@ func makeIdentity(c *call) {
 		c.view(0, x, x.shape, x.strides, 0)
 	}
 }
-
-var castTypes = map[string]mil.DType{"fp16": mil.Float16, "fp32": mil.Float32}
