@@ -16,8 +16,9 @@ make_root() {
   drop_namespace
   remove_tree "$root"
   remove_tree "$root.new"
-  # The mirror may be a frozen copy whose Release file has run out.
-  mmdebstrap --quiet --variant=apt \
+  # The mirror may be a frozen copy whose Release file has run out. What is
+  # mounted meanwhile is gone with the process, however it ends.
+  unshare --mount --propagation private -- mmdebstrap --quiet --variant=apt \
     --aptopt='Acquire::Check-Valid-Until "false"' \
     --include="$root_packages" \
     "$debian_suite" "$root.new"
