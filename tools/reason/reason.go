@@ -59,6 +59,17 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s at %s: expected %s, found %s", r.Code, r.Where, r.Expected, r.Found)
 }
 
+// Error is a reason that ends the work: an input that was refused, or a check that failed.
+type Error struct{ Reason }
+
+// Error implements error.
+func (e *Error) Error() string { return e.Reason.String() }
+
+// Errorf makes an [Error]; found may be a format.
+func Errorf(code, where, expected, found string, args ...any) *Error {
+	return &Error{Reason{Code: code, Expected: expected, Found: fmt.Sprintf(found, args...), Where: where}}
+}
+
 // Definition is what a code means.
 type Definition struct {
 	// Code is upper case with underscores.
