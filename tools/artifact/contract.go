@@ -32,6 +32,8 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 		where = e.path
 	}
 	switch {
+	case a.Kind == 0 && len(a.Faults) > 0:
+		return Interface{} // the model could not be read, and that is reported
 	case a.Kind.IsPipeline():
 		e.fault("PIPELINE", where, "an ML program", a.Kind.String())
 	case a.Kind != spec.MLProgram:

@@ -386,7 +386,9 @@ func paletteSlack(lut []float32, entries, vector int) []float32 {
 		palette := lut[p : p+entries*vector]
 		sorted := slices.Clone(palette)
 		slices.Sort(sorted)
-		widest := max(-sorted[0], sorted[len(sorted)-1])
+		// Converters choose entries in float16: what that rounds is part of the
+		// palette's range, several times 2^-11.
+		rounding := (sorted[len(sorted)-1] - sorted[0]) / 512
 		for i, v := range palette {
 			at, _ := slices.BinarySearch(sorted, v)
 			last := at
@@ -397,8 +399,7 @@ func paletteSlack(lut []float32, entries, vector int) []float32 {
 				slack[p+i] = float32(math.MaxFloat32)
 				continue
 			}
-			// Entries are rounded themselves, by up to 2^-11 of their size.
-			slack[p+i] = max(v-sorted[at-1], sorted[last+1]-v)/2 + widest/1024
+			slack[p+i] = max(v-sorted[at-1], sorted[last+1]-v)/2 + rounding
 		}
 	}
 	return slack

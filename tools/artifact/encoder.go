@@ -287,3 +287,15 @@ func (e *encoder) extras() {
 		e.fault("EXTRA_FILE", n.Path, "only files of the artifact", found)
 	}
 }
+
+// form holds the artifact's name against its contents: folders are renamed to
+// please a compiler that wants another form.
+func (e *encoder) form() {
+	ext := path.Ext(filepath.ToSlash(filepath.Clean(e.path)))
+	switch {
+	case e.inventory != nil && e.inventory.Has("Manifest.json") && (e.inventory.Has("coremldata.bin") || e.inventory.Has("model.mil")):
+		e.fault("ARTIFACT_FORM", e.path, "a package or a compiled model", "files of both")
+	case ext == ".mlmodelc" && e.art.Form != bundle.CompiledForm, ext == ".mlpackage" && e.art.Form != bundle.PackageForm:
+		e.fault("ARTIFACT_FORM", e.path, "what an "+ext+" holds", "what an ."+string(e.art.Form)+" holds")
+	}
+}

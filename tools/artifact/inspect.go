@@ -65,8 +65,11 @@ type Encoder struct {
 	Kind string `json:"kind"`
 	// Digest of the tree (package tree); for an .mlmodel that of the file.
 	Digest string `json:"digest,omitempty"`
-	Files  int    `json:"files"`
-	Bytes  int64  `json:"bytes"`
+	// Contents is the digest of the tree without Manifest.json, whose random
+	// identifiers make packages of equal contents differ; only for an .mlpackage.
+	Contents string `json:"contents_digest,omitempty"`
+	Files    int    `json:"files"`
+	Bytes    int64  `json:"bytes"`
 
 	SpecificationVersion int32 `json:"specification_version"`
 	// MinimumMacOS is the oldest system that reads it.
@@ -143,6 +146,9 @@ func locate(model, given string, o Options) (string, []reason.Reason, error) {
 	pkg := filepath.Join(filepath.Dir(want), derive.PackageName(model))
 	if given == "" {
 		if exists(want) {
+			if !o.ContentsOnly && isUncompiled(want) {
+				return want, []reason.Reason{{Code: "ARTIFACT_NOT_COMPILED", Where: want, Expected: "a compiled encoder", Found: "what it would be compiled from"}}, nil
+			}
 			return want, nil, nil
 		}
 		found, reasons := missing(model, want, pkg)
@@ -154,7 +160,7 @@ func locate(model, given string, o Options) (string, []reason.Reason, error) {
 	var reasons []reason.Reason
 	uncompiled := isUncompiled(given)
 	target := want
-	if uncompiled {
+	if uncompiled && filepath.Ext(filepath.Clean(given)) != ".mlmodelc" {
 		target = pkg
 	}
 	if !samePlace(given, target) {
@@ -199,15 +205,21 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
+// isUncompiled goes by what is in the folder, and by the name where that says
+// nothing.
 func isUncompiled(path string) bool {
-	switch filepath.Ext(filepath.Clean(path)) {
-	case ".mlpackage", ".mlmodel":
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(path, name))
+		return err == nil
+	}
+	switch {
+	case has("Manifest.json"):
 		return true
-	case ".mlmodelc":
+	case has("coremldata.bin"), has("model.mil"):
 		return false
 	}
-	_, err := os.Stat(filepath.Join(path, "Manifest.json"))
-	return err == nil
+	ext := filepath.Ext(filepath.Clean(path))
+	return ext == ".mlpackage" || ext == ".mlmodel"
 }
 
 // samePlace reports whether two paths name one thing, however they are spelled.
@@ -231,9 +243,7 @@ func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
 	a := e.art
 	x := &Encoder{Path: e.path, Form: string(a.Form), Kind: a.Kind.String(), SpecificationVersion: a.SpecificationVersion}
 	r.Encoder = x
-	if a.Form != bundle.CompiledForm && !o.ContentsOnly && !slices.ContainsFunc([]string{".mlpackage", ".mlmodel"}, func(s string) bool { return filepath.Ext(filepath.Clean(e.path)) == s }) && r.Derived == nil {
-		e.fault("ARTIFACT_NOT_COMPILED", e.path, "a compiled .mlmodelc", string(a.Form))
-	}
+	e.form()
 	if e.inventory != nil {
 		x.Files, x.Bytes = e.inventory.Files, e.inventory.Bytes
 	}
@@ -309,6 +319,9 @@ func (x *Encoder) digest(e *encoder, o Options) (err error) {
 		return nil
 	}
 	x.Digest = tree.DigestFiles(files)
+	if e.art.Form == bundle.PackageForm {
+		x.Contents = tree.DigestFiles(slices.DeleteFunc(files, func(f tree.File) bool { return f.Path == "Manifest.json" }))
+	}
 	return nil
 }
 

@@ -22,6 +22,7 @@ var Reasons = reason.Table{
 
 	// The folder.
 	{Code: "ARTIFACT_UNKNOWN", Class: reason.Refuse, Means: "What was given as the encoder is no Core ML artifact.", Do: "Give an .mlmodelc or .mlpackage folder."},
+	{Code: "ARTIFACT_FORM", Class: reason.Refuse, Means: "The artifact's name and its contents are of different forms: it was renamed, or files of two forms were mixed.", Do: "Give the folder its own extension back. A compiled .mlmodelc has no Manifest.json and cannot be compiled again; an .mlpackage must be."},
 	{Code: "ARTIFACT_IS_ARCHIVE", Class: reason.Refuse, Means: "The artifact is still packed.", Do: "Unpack it; the runtime opens folders."},
 	{Code: "ARCHIVE_ESCAPE", Class: reason.Refuse, Means: "The archive holds names or links that would be written outside the folder it is unpacked to.", Do: "Do not unpack it. Get it from whoever made it."},
 	{Code: "ARTIFACT_LINK", Class: reason.Refuse, Means: "A symbolic link stands inside the artifact. What it points at is not part of what is shipped and hashed.", Do: "Replace the link by a copy."},

@@ -14,7 +14,8 @@ type verdict struct {
 	cross, square     float64 // of weight times reference, and of the reference: for the gain
 	steps             float64 // sum of the squares of the reference's grid steps
 	finer, bounded    bool
-	rms               float64 // bound on relative(), 0 for none
+	// rms bounds what values without a bound of their own add to relative().
+	rms, unbounded float64
 }
 
 // relative is the root mean square difference relative to the reference.
@@ -37,7 +38,7 @@ func (v *verdict) ok() bool {
 	if v.wrong > (v.n-v.ignored)/2000 {
 		return false
 	}
-	if v.rms > 0 && v.relative() > v.rms {
+	if v.rms > 0 && v.unbounded > v.rms*v.rms*v.size {
 		return false
 	}
 	return !v.bounded || v.gain()
@@ -140,6 +141,9 @@ func (v *verdict) value(x, r, slack float32, pruned bool) {
 		return
 	}
 	v.diff += d * d
+	if slack == math.MaxFloat32 {
+		v.unbounded += d * d
+	}
 	if !(math.Abs(d) <= float64(slack)) { // NaN is wrong
 		v.wrong++
 	}
@@ -194,7 +198,7 @@ func (v *verdict) place(x *dense, at int64, r, slack float32, by variant, ref in
 	}
 	pruned := x.pruned != nil && x.pruned[at]
 	if x.slack != nil {
-		slack += x.slack[at]
+		slack = min(slack+x.slack[at], math.MaxFloat32)
 	}
 	v.value(value, r, slack, pruned)
 	if !pruned {

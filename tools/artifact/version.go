@@ -33,6 +33,8 @@ func (e *encoder) version(minimum string) string {
 	}
 	system, ok := systems[v]
 	switch {
+	case v == 0 && len(e.art.Faults) > 0:
+		return "" // the model could not be read, and that is reported
 	case !ok:
 		e.fault("SPEC_VERSION", e.art.ModelFile, "a specification version from 1 to 10", strconv.Itoa(int(v)))
 		return ""

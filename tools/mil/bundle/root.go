@@ -118,7 +118,7 @@ const modelPath = "@model_path/"
 func (w *weights) locate(p string) (string, error) {
 	rest, ok := strings.CutPrefix(p, modelPath)
 	if !ok {
-		return "", fmt.Errorf("weight file %q: expected a path that begins with %s", p, modelPath)
+		return "", fmt.Errorf("weight file %q: expected a path that begins with %s: %w", p, modelPath, ErrOutside)
 	}
 	name := path.Join(w.base, rest)
 	if err := local(name); err != nil || strings.HasPrefix(rest, "/") {
