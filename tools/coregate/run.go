@@ -67,10 +67,9 @@ func newRunCmd() *cobra.Command {
 // runOnce runs and judges. A refused spec is a verdict too: nothing ran, and that is a failure.
 func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out, observations string, silent, asJSON bool) error {
 	result, err := runner.Run(ctx, s)
-	var refusal *runner.Refusal
+	var refusal *reason.Error
 	if errors.As(err, &refusal) {
-		r := reason.Reason{Code: refusal.Code, Expected: refusal.Expected, Found: refusal.Found, Where: refusal.Where}
-		return report{reason.Failed, []reason.Reason{r}, []reason.Reason{}, map[string]any{"started": false}}.print(stdout, "refused", asJSON)
+		return report{reason.Failed, []reason.Reason{refusal.Reason}, []reason.Reason{}, map[string]any{"started": false}}.print(stdout, "refused", asJSON)
 	}
 	if err != nil {
 		return err

@@ -8,25 +8,13 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/argv"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
-
-// Refusal is an input that the contract forbids; nothing was started.
-type Refusal struct {
-	// Code is the reason code that a judge would give.
-	Code string
-	// Expected and Found say what was wanted and what was there; Where names the input.
-	Expected, Found, Where string
-}
-
-// Error implements error.
-func (r *Refusal) Error() string {
-	return fmt.Sprintf("%s: %s: expected %s, found %s", r.Code, r.Where, r.Expected, r.Found)
-}
 
 // CheckArguments holds extra arguments for whisper-cli against the contract.
 func CheckArguments(arguments []string) error {
 	for _, v := range argv.Check(arguments) {
-		return &Refusal{Code: "FORBIDDEN_ARGUMENT", Expected: v.Expected, Found: v.Found, Where: fmt.Sprintf("argument %d, %q", v.Index+1, arguments[v.Index])}
+		return reason.Errorf("FORBIDDEN_ARGUMENT", fmt.Sprintf("argument %d, %q", v.Index+1, arguments[v.Index]), v.Expected, "%s", v.Found)
 	}
 	return nil
 }
@@ -50,7 +38,7 @@ func (s *Spec) language() string {
 // Check holds the spec against the contract before anything is read or started.
 func (s *Spec) Check() error {
 	refuse := func(where, expected, found string) error {
-		return &Refusal{Code: "SPEC_REFUSED", Expected: expected, Found: found, Where: where}
+		return reason.Errorf("SPEC_REFUSED", where, expected, "%s", found)
 	}
 	switch {
 	case s.Schema != 1:
@@ -66,8 +54,7 @@ func (s *Spec) Check() error {
 	case s.Kind != evidence.KindCoreML && s.Encoder != "":
 		return refuse("encoder", fmt.Sprintf("none: a %s run has no encoder beside the model", s.Kind), s.Encoder)
 	case !strings.HasSuffix(s.Model, ".bin"):
-		return &Refusal{Code: "MODEL_NAME", Where: "model", Found: s.Model,
-			Expected: "a file name that ends in .bin: the encoder's path is derived by cutting at the last dot of the whole path"}
+		return reason.Errorf("MODEL_NAME", "model", "a file name that ends in .bin: the encoder's path is derived by cutting at the last dot of the whole path", "%s", s.Model)
 	case s.Threads < 1 || s.Threads > 512:
 		return refuse("threads", "1 to 512", strconv.Itoa(s.Threads))
 	case s.DeadlineSeconds < 1 || s.DeadlineSeconds > 24*3600:

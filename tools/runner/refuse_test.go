@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
 
 // TestArguments holds every spelling of what the contract forbids, and that nothing starts.
@@ -58,7 +59,7 @@ func TestArguments(t *testing.T) {
 		{"--not-there", true},
 	} {
 		err := CheckArguments(strings.Fields(c.arguments))
-		var refusal *Refusal
+		var refusal *reason.Error
 		if errors.As(err, &refusal) != c.forbidden {
 			t.Errorf("arguments %q: %v, want forbidden %v", c.arguments, err, c.forbidden)
 		}
@@ -97,7 +98,7 @@ func TestRefusals(t *testing.T) {
 			s := newSpec(t, c.kind, "plant")
 			c.change(t, s)
 			_, err := Run(t.Context(), s)
-			var refusal *Refusal
+			var refusal *reason.Error
 			if !errors.As(err, &refusal) || refusal.Code != c.code {
 				t.Errorf("error %v, want a refusal %s", err, c.code)
 			}
@@ -115,7 +116,7 @@ func rewrite(t *testing.T, path, content string) {
 // TestPhysicalNeedsItsHost holds that no other host runs, or labels, a physical run.
 func TestPhysicalNeedsItsHost(t *testing.T) {
 	for _, host := range [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}} {
-		var refusal *Refusal
+		var refusal *reason.Error
 		if err := checkHost(evidence.LanePhysical, host[0], host[1]); !errors.As(err, &refusal) || refusal.Code != "LANE_MISMATCH" {
 			t.Errorf("%v: error %v, want LANE_MISMATCH", host, err)
 		}
@@ -124,7 +125,7 @@ func TestPhysicalNeedsItsHost(t *testing.T) {
 		t.Errorf("a Mac is refused: %v", err)
 	}
 	double := &staging{hasDouble: true}
-	var refusal *Refusal
+	var refusal *reason.Error
 	if err := (&Spec{Lane: evidence.LanePhysical}).checkStaged(double); !errors.As(err, &refusal) || refusal.Code != "LANE_MISMATCH" {
 		t.Errorf("a binary with the double in it: error %v, want LANE_MISMATCH", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
@@ -25,7 +26,7 @@ type Result struct {
 	Stderr       []byte
 }
 
-// Run does what the spec says, once. An error is a broken or forbidden input (a [*Refusal]); how the
+// Run does what the spec says, once. An error is a broken or forbidden input (a [*reason.Error]); how the
 // program ended is never one.
 func Run(ctx context.Context, s *Spec) (*Result, error) {
 	if err := s.Check(); err != nil {
@@ -60,7 +61,7 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 // checkHost refuses a physical run on a host that has no Core ML to run it.
 func checkHost(lane evidence.Lane, goos, goarch string) error {
 	if lane == evidence.LanePhysical && (goos != "darwin" || goarch != "arm64") {
-		return &Refusal{Code: "LANE_MISMATCH", Where: "lane", Expected: "macOS on arm64 for a physical run", Found: goos + " on " + goarch}
+		return reason.Errorf("LANE_MISMATCH", "lane", "macOS on arm64 for a physical run", "%s", goos+" on "+goarch)
 	}
 	return nil
 }
@@ -68,14 +69,13 @@ func checkHost(lane evidence.Lane, goos, goarch string) error {
 // checkStaged holds what only the staged files can tell against the spec.
 func (s *Spec) checkStaged(st *staging) error {
 	if st.hasDouble && s.Lane == evidence.LanePhysical {
-		return &Refusal{Code: "LANE_MISMATCH", Where: "cli", Expected: "a whisper-cli linked with Apple's Core ML for a physical run",
-			Found: "one that holds the emulated lane's double"}
+		return reason.Errorf("LANE_MISMATCH", "cli", "a whisper-cli linked with Apple's Core ML for a physical run", "%s", "one that holds the emulated lane's double")
 	}
 	if st.multilingual && s.Language == "" {
-		return &Refusal{Code: "LANGUAGE_MISSING", Where: "language", Expected: "a language, since the model is multilingual and would guess", Found: "none"}
+		return reason.Errorf("LANGUAGE_MISSING", "language", "a language, since the model is multilingual and would guess", "%s", "none")
 	}
 	if !st.multilingual && s.language() != "en" {
-		return &Refusal{Code: "LANGUAGE_IGNORED", Where: "language", Expected: "en or none, since the model knows English only and ignores the rest", Found: s.Language}
+		return reason.Errorf("LANGUAGE_IGNORED", "language", "en or none, since the model knows English only and ignores the rest", "%s", s.Language)
 	}
 	return nil
 }
