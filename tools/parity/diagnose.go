@@ -1,0 +1,121 @@
+package parity
+
+import (
+	"fmt"
+	"math"
+)
+
+// defects looks at one tensor alone: what makes it unfit to be compared.
+func defects(t Tensor) (nan, inf int, constant bool) {
+	constant = true
+	for _, v := range t.Values {
+		switch {
+		case v != v:
+			nan++
+		case math.IsInf(v, 0):
+			inf++
+		}
+		constant = constant && v == t.Values[0]
+	}
+	return nan, inf, constant
+}
+
+// clear is how much better, in dB, an explanation must fit than the tensors as
+// they are, before it is named.
+const clear = 20
+
+// explain looks for a known silent failure that accounts for the difference.
+func explain(r, c Tensor, m *Measurement) (code, found string) {
+	if n, first := silentFrames(r, c, m); n > 0 {
+		return "PARITY_ZERO_FRAMES", fmt.Sprintf("%d frame(s) of zeros, the first at %d", n, first)
+	}
+	if snr := snrOf(r, c, func(f, ch int) int { return ch*m.Frames + f }, m); snr > m.SNR+clear {
+		return "PARITY_TRANSPOSED", fmt.Sprintf("%.1f dB once channels and frames change places", snr)
+	}
+	if math.Abs(m.Gain-1) > 1e-4 && m.GainSNR > m.SNR+clear {
+		return "PARITY_GAIN", fmt.Sprintf("every value times %.5f; %.1f dB without that factor", m.Gain, m.GainSNR)
+	}
+	if by, snr := shift(r, c, m); snr > m.SNR+clear {
+		return "PARITY_SHIFTED", fmt.Sprintf("%.1f dB once frames move by %d", snr, by)
+	}
+	if snr := snrOf(r, c, func(f, ch int) int { return (m.Frames-1-f)*m.Channels + ch }, m); snr > m.SNR+clear {
+		return "PARITY_REVERSED", fmt.Sprintf("%.1f dB with frames in reverse order", snr)
+	}
+	if at := misaligned(r, c, m); at >= 0 {
+		return "PARITY_STRIDES", fmt.Sprintf("right up to frame %d, wrong from there on: rows have another length in memory", at)
+	}
+	return "", ""
+}
+
+// silentFrames counts frames that are zero in the candidate only.
+func silentFrames(r, c Tensor, m *Measurement) (n, first int) {
+	for f := range m.Frames {
+		zero, same := true, true
+		for i := f * m.Channels; i < (f+1)*m.Channels; i++ {
+			zero = zero && c.Values[i] == 0
+			same = same && r.Values[i] == 0
+		}
+		if zero && !same {
+			if n == 0 {
+				first = f
+			}
+			n++
+		}
+	}
+	return n, first
+}
+
+// snrOf compares with the candidate's elements taken from other places.
+func snrOf(r, c Tensor, from func(frame, channel int) int, m *Measurement) float64 {
+	var s sums
+	for f := range m.Frames {
+		for ch := range m.Channels {
+			s.add(r.Values[f*m.Channels+ch], c.Values[from(f, ch)])
+		}
+	}
+	return decibels(s.rr, s.noise)
+}
+
+// shift finds the cyclic move of frames, up to four seconds, that fits best. A
+// sample of channels is enough to choose it.
+func shift(r, c Tensor, m *Measurement) (by int, snr float64) {
+	most := min(200, m.Frames/2)
+	step := max(1, m.Channels/8)
+	best := math.Inf(1)
+	for d := -most; d <= most; d++ {
+		if d == 0 {
+			continue
+		}
+		var noise float64
+		for f := range m.Frames {
+			at := ((f+d)%m.Frames + m.Frames) % m.Frames * m.Channels
+			for ch := 0; ch < m.Channels; ch += step {
+				x := c.Values[at+ch] - r.Values[f*m.Channels+ch]
+				noise += x * x
+			}
+		}
+		if noise < best {
+			best, by = noise, d
+		}
+	}
+	if by == 0 {
+		return 0, math.Inf(-1)
+	}
+	return by, snrOf(r, c, func(f, ch int) int {
+		return ((f+by)%m.Frames+m.Frames)%m.Frames*m.Channels + ch
+	}, m)
+}
+
+// misaligned finds a tensor whose first frame is right and whose later ones
+// slide away, as a copy that ignores strides leaves it; -1 for none.
+func misaligned(_, _ Tensor, m *Measurement) int {
+	if m.Frames < 3 || m.FrameSNR[0] < m.SNR+clear {
+		return -1
+	}
+	for f, snr := range m.FrameSNR {
+		if snr < m.FrameSNR[0]-clear {
+			return f
+		}
+	}
+	return -1
+}
