@@ -85,6 +85,26 @@ type Predicate struct {
 	Placement string `json:"placement"`
 	// Provisional lists what keeps this receipt from being final proof, in plain words.
 	Provisional []string `json:"provisional"`
+	// Signing is what a signer adds: the one part that is not deterministic. A receipt that a build
+	// wrote has none.
+	Signing *Signing `json:"signing,omitempty"`
+}
+
+// Signing is what the signer of a receipt vouches for beside the receipt.
+type Signing struct {
+	// ReceiptSHA256 is the digest of the receipt as the build wrote it, without this member.
+	ReceiptSHA256 string `json:"receipt_sha256"`
+	// At is when it was signed, RFC 3339 in UTC.
+	At string `json:"at"`
+	// Runs are when and on what the evidence was made, from its observations.
+	Runs []ObservedRun `json:"runs"`
+}
+
+// ObservedRun says when and on what one run happened.
+type ObservedRun struct {
+	EvidenceSHA256 string            `json:"evidence_sha256"`
+	StartedAt      string            `json:"started_at"`
+	Host           map[string]string `json:"host"`
 }
 
 // Statement is a receipt.
@@ -155,6 +175,11 @@ func (s *Statement) Check() error {
 		}
 		if slices.ContainsFunc(p.Judgements[:i], func(o *judge.Judgement) bool { return o.Name == j.Name }) {
 			return fmt.Errorf("receipt: judgement %q stands there twice", j.Name)
+		}
+	}
+	if p.Signing != nil {
+		if err := s.checkSigning(); err != nil {
+			return err
 		}
 	}
 	if want := verdict(p); p.Verdict != want {

@@ -50,9 +50,11 @@ func DecodeCanonical(data []byte, out any) error {
 	if err := Decode(data, out); err != nil {
 		return err
 	}
-	canonical, err := jcs.Transform(data)
+	// Encoded again rather than transformed: an optional member that stands there empty is another
+	// spelling too.
+	canonical, err := Canonical(out)
 	if err != nil {
-		return fmt.Errorf("json: canonical form: %w", err)
+		return err
 	}
 	if !bytes.Equal(canonical, data) {
 		return fmt.Errorf("json: bytes are not in canonical form (RFC 8785): expected %d bytes, found %d", len(canonical), len(data))

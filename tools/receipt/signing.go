@@ -1,0 +1,83 @@
+package receipt
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+)
+
+// Sealed returns the receipt with what its signer vouches for: the time of signing, and when and on
+// what the runs happened. Each observation must be of evidence that the receipt names.
+func (s *Statement) Sealed(at time.Time, observations []*evidence.Observations) (*Statement, error) {
+	if s.Predicate.Signing != nil {
+		return nil, fmt.Errorf("receipt was sealed before, at %s: sign the receipt that the build wrote", s.Predicate.Signing.At)
+	}
+	data, err := Encode(s)
+	if err != nil {
+		return nil, err
+	}
+	signing := &Signing{ReceiptSHA256: evidence.SHA256(data), At: at.UTC().Format(time.RFC3339), Runs: []ObservedRun{}}
+	for _, o := range observations {
+		signing.Runs = append(signing.Runs, ObservedRun{EvidenceSHA256: o.EvidenceSHA256, StartedAt: o.StartedAt, Host: o.Host})
+	}
+	out := *s
+	out.Predicate.Signing = signing
+	return &out, out.Check()
+}
+
+// Unsealed returns the receipt as the build wrote it.
+func (s *Statement) Unsealed() *Statement {
+	out := *s
+	out.Predicate.Signing = nil
+	return &out
+}
+
+// checkSigning holds the signer's part against the rest of the receipt.
+func (s *Statement) checkSigning() error {
+	signing := s.Predicate.Signing
+	data, err := strictjson.Canonical(s.Unsealed())
+	if err != nil {
+		return err
+	}
+	if sum := evidence.SHA256(data); sum != signing.ReceiptSHA256 {
+		return fmt.Errorf("receipt: signing names receipt %s, but this one is %s", signing.ReceiptSHA256, sum)
+	}
+	if err := checkTime(signing.At); err != nil {
+		return fmt.Errorf("receipt: signing.at: %w", err)
+	}
+	for _, run := range signing.Runs {
+		if !slices.ContainsFunc(s.Predicate.Evidence, func(e EvidenceRef) bool { return e.SHA256 == run.EvidenceSHA256 }) {
+			return fmt.Errorf("receipt: signing tells of a run with evidence %s, which the receipt does not name", run.EvidenceSHA256)
+		}
+		if err := checkTime(run.StartedAt); err != nil {
+			return fmt.Errorf("receipt: signing.runs: %w", err)
+		}
+	}
+	return nil
+}
+
+func checkTime(text string) error {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || t.UTC().Format(time.RFC3339) != text {
+		return fmt.Errorf("time is %q, expected RFC 3339 in UTC", text)
+	}
+	return nil
+}
+
+// Oldest is when the oldest thing happened that the signer tells of, or false when nobody told.
+func (s *Statement) Oldest() (time.Time, bool) {
+	signing := s.Predicate.Signing
+	if signing == nil {
+		return time.Time{}, false
+	}
+	oldest, err := time.Parse(time.RFC3339, signing.At)
+	for _, run := range signing.Runs {
+		if t, err := time.Parse(time.RFC3339, run.StartedAt); err == nil && t.Before(oldest) {
+			oldest = t
+		}
+	}
+	return oldest, err == nil
+}
