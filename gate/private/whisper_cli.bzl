@@ -13,6 +13,13 @@ _DefinesInfo = provider(
     fields = {"defines": "depset of string: -D arguments without the -D."},
 )
 
+# Under every -c the same program: a gate that runs in a debugging build judges what would ship.
+_optimised = transition(
+    implementation = lambda _settings, _attr: {"//command_line_option:compilation_mode": "opt"},
+    inputs = [],
+    outputs = ["//command_line_option:compilation_mode"],
+)
+
 def _compiles_whisper(action):
     if action.mnemonic != "CppCompile":
         return False
@@ -69,6 +76,7 @@ def _whisper_cli_impl(ctx):
 
 whisper_cli = rule(
     implementation = _whisper_cli_impl,
+    cfg = _optimised,
     doc = """Gives a whisper-cli to the gates, with what it was really compiled with.
 
 The flavour is a claim; the defines are read off the compile actions, so that a gate
@@ -80,6 +88,9 @@ judges the macros that reached the compiler and not the name of an option.""",
             cfg = "target",
             aspects = [_compile_defines],
             doc = "The program: a cc_binary, or on macOS a macos_command_line_application.",
+        ),
+        "_allowlist_function_transition": attr.label(
+            default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
         ),
         "flavour": attr.string(
             mandatory = True,
