@@ -367,6 +367,10 @@ func lookUp(indices, lut *dense, axis int) (*dense, error) {
 			// A vector's parts stand side by side along its axis.
 			to := (i/inner*vector+v)*inner + i%inner
 			x.values[to], x.slack[to] = lut.values[at], slack[at]
+			if lut.slack != nil {
+				// The palette was rounded after the values had chosen from it.
+				x.slack[to] = min(x.slack[to]+2*lut.slack[at], math.MaxFloat32)
+			}
 		}
 	})
 	if bad {

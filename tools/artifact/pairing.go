@@ -46,7 +46,7 @@ type Difference struct {
 // samples is the number of values at which candidates are compared.
 const samples = 512
 
-// farApart is the relative difference from which a tensor counts as absent
+// farApart is the distance (see distance) from which a tensor counts as absent
 // rather than changed. Unrelated values differ by about 1.4.
 const farApart = 0.5
 
@@ -299,7 +299,7 @@ func (p *pairing) find(t ggml.Tensor) (int, error) {
 		best.used = true
 		return best.w.use, nil
 	}
-	if v.relative() > farApart {
+	if v.distance() > farApart {
 		p.Absent = append(p.Absent, t.Name)
 		return 0, nil
 	}
@@ -378,26 +378,18 @@ func (p *pairing) variants(t ggml.Tensor) []variant {
 	return list
 }
 
-// apart is the root mean square difference relative to a, which is infinite
-// for values that are no numbers.
+// apart is the distance of b from a, see distance.
 func apart(a, b []float32) float64 {
-	var d, s float64
+	var d, s, sum float64
 	for i := range a {
 		if !same(a[i], b[i]) {
 			x := float64(a[i]) - float64(b[i])
 			d += x * x
 		}
 		s += float64(a[i]) * float64(a[i])
+		sum += float64(a[i])
 	}
-	switch {
-	case math.IsNaN(d):
-		return math.Inf(1)
-	case d == 0:
-		return 0
-	case s == 0:
-		return math.Inf(1)
-	}
-	return math.Sqrt(d / s)
+	return distance(d, s, sum, int64(len(a)))
 }
 
 // reference samples a tensor of the model.

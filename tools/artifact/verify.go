@@ -10,7 +10,7 @@ import (
 // verdict collects the comparison of one tensor, value by value.
 type verdict struct {
 	n, wrong, ignored int64
-	diff, size        float64 // sums of squares
+	diff, size, sum   float64 // sums of squares, and of the reference
 	cross, square     float64 // of weight times reference, and of the reference: for the gain
 	steps             float64 // sum of the squares of the reference's grid steps
 	finer, bounded    bool
@@ -27,6 +27,26 @@ func (v *verdict) relative() float64 {
 		return math.Inf(1)
 	}
 	return math.Sqrt(v.diff / v.size)
+}
+
+// distance is relative to how much the reference's own values differ from each
+// other: gains of norms all lie near 1, and say nothing by that.
+func (v *verdict) distance() float64 { return distance(v.diff, v.size, v.sum, v.n) }
+
+func distance(diff, size, sum float64, n int64) float64 {
+	spread := size - sum*sum/float64(n)
+	switch {
+	case diff == 0:
+		return 0
+	case math.IsNaN(diff):
+		return math.Inf(1)
+	case spread <= size*1e-12:
+		spread = size // all values are one
+	}
+	if spread == 0 {
+		return math.Inf(1)
+	}
+	return math.Sqrt(diff / spread)
 }
 
 // ok says whether the tensor matches.
@@ -103,6 +123,7 @@ func (v *verdict) compare(values, want, steps []float32, by variant, typ ggml.Ty
 		}
 		if x == r {
 			v.size += float64(r) * float64(r)
+			v.sum += float64(r)
 			continue
 		}
 		v.value(x, r, gridSlack(steps, i, factor), false)
@@ -136,6 +157,7 @@ func (v *verdict) value(x, r, slack float32, pruned bool) {
 	}
 	d := float64(x) - float64(r)
 	v.size += float64(r) * float64(r)
+	v.sum += float64(r)
 	if same(x, r) {
 		v.finer = v.finer || !isHalf(x) && isHalf(r)
 		return

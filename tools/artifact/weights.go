@@ -284,9 +284,12 @@ func (d *decompressor) scheme(op *mil.Op) Scheme {
 func (d *decompressor) lutScheme(op *mil.Op) Scheme {
 	s := Scheme{Kind: "palettised", Granularity: "per tensor"}
 	lut, inner := d.stored(op, "lut")
-	if lut == nil && inner != nil && len(inner.Outputs) > 0 {
-		lut = inner.Outputs[0].Type
-		s.Kind = "palettised (quantised palette)"
+	if lut == nil && inner != nil {
+		if lut, _ = d.stored(inner, "data"); lut != nil && lut.DType.IsFloat() {
+			s.Kind = "palettised, scaled per channel"
+		} else if lut != nil {
+			s.Kind = "palettised, palette of " + lut.DType.String()
+		}
 	}
 	if lut == nil || !lut.Static() || len(lut.Shape) == 0 {
 		return s

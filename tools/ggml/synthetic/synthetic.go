@@ -31,10 +31,16 @@ type Options struct {
 	TextCtx    int
 	// Multilingual makes n_vocab 51865 instead of 51864.
 	Multilingual bool
+	// Vocab, if not 0, is another n_vocab, for small and quick models that are
+	// read and never run: the runtime would index beyond its tables.
+	Vocab int
 	// Float32 makes the large matrices float32 instead of float16. Upstream
 	// loads such a file, but its CPU convolution aborts on it: it is of use
 	// beside an encoder that replaces ggml's.
 	Float32 bool
+	// Quantise, if not zero, rounds the large matrices to ggml.Q4_0, Q5_0 or
+	// Q8_0; State must be a multiple of 32.
+	Quantise ggml.Type
 	// Adjust, if set, replaces each value of each tensor, before it is rounded
 	// to the tensor's type. Tests use it to make a model that differs in one place.
 	Adjust func(tensor string, index int64, value float32) float32
@@ -70,20 +76,31 @@ func (o Options) Hyperparameters() ggml.Hyperparameters {
 	if o.Multilingual {
 		h.Vocab = 51865
 	}
+	if o.Vocab != 0 {
+		h.Vocab = o.Vocab
+	}
 	if o.Float32 {
 		h.FType = 0
+	}
+	if f, ok := quantisedFTypes[o.Quantise]; ok {
+		h.FType, h.QuantisationVersion = f, 2
 	}
 	return h
 }
 
+var quantisedFTypes = map[ggml.Type]ggml.FType{ggml.Q4_0: 2, ggml.Q8_0: 7, ggml.Q5_0: 8}
+
 // Write writes the model.
 func Write(w io.Writer, o Options) error {
 	h := o.Hyperparameters()
+	if _, ok := quantisedFTypes[o.Quantise]; o.Quantise != 0 && (!ok || h.AudioState%32 != 0) {
+		return fmt.Errorf("small model: cannot round a width of %d to %s", h.AudioState, o.Quantise)
+	}
 	if h.AudioState%h.AudioHead != 0 {
 		return fmt.Errorf("small model: %d heads do not divide a width of %d", h.AudioHead, h.AudioState)
 	}
 	out, err := ggml.NewWriter(w, ggml.Header{
-		Hyperparameters: h, FilterRows: h.Mels, FilterColumns: 201, Filters: ggml.MelBank(h.Mels), Tokens: vocabulary(),
+		Hyperparameters: h, FilterRows: h.Mels, FilterColumns: 201, Filters: ggml.MelBank(h.Mels), Tokens: vocabulary()[:min(h.Vocab, vocabularySize)],
 	})
 	if err != nil {
 		return err
@@ -177,6 +194,24 @@ func (v *values) Read(p []byte) (int, error) {
 }
 
 func (v *values) next(b []byte) []byte {
+	if v.typ == ggml.F16 {
+		return binary.LittleEndian.AppendUint16(b, ggml.Float32ToFloat16(v.value()))
+	}
+	if v.typ == ggml.F32 {
+		return binary.LittleEndian.AppendUint32(b, math.Float32bits(v.value()))
+	}
+	var block [32]float32
+	for i := range block {
+		block[i] = v.value()
+	}
+	q, err := ggml.Quantise(v.typ, block[:])
+	if err != nil {
+		panic(err) // Write has checked the type
+	}
+	return append(b, q...)
+}
+
+func (v *values) value() float32 {
 	// A multiple of 2^-23 in [-1, 1): exact, and so is what follows but for
 	// one rounding each, kept apart by the conversion.
 	unit := float32(int32(v.rng.next()>>8)-1<<23) * (1.0 / (1 << 23))
@@ -185,10 +220,7 @@ func (v *values) next(b []byte) []byte {
 		f = v.adjust(v.name, v.index, f)
 	}
 	v.index++
-	if v.typ == ggml.F16 {
-		return binary.LittleEndian.AppendUint16(b, ggml.Float32ToFloat16(f))
-	}
-	return binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	return f
 }
 
 // pcg is O'Neill's PCG-XSH-RR with 64 bits of state and 32 of output.
