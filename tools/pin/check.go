@@ -134,5 +134,5 @@ func hashFile(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("hash source: %w", err)
 	}
-	return digest(data), nil
+	return Digest(data), nil
 }

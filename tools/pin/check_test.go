@@ -48,21 +48,21 @@ func TestRehash(t *testing.T) {
 		"unpatched copy left out": {
 			func(_ *testing.T, _ string, list []string) []string { return list[:len(list)-1] }, []Mismatch{},
 		},
-		"edited": {overwrite("a.c", "DOT"), []Mismatch{{"a.c", digest([]byte("dot")), digest([]byte("DOT"))}}},
+		"edited": {overwrite("a.c", "DOT"), []Mismatch{{"a.c", Digest([]byte("dot")), Digest([]byte("DOT"))}}},
 		"patch taken back": {
-			overwrite("src/whisper.cpp", before), []Mismatch{{"src/whisper.cpp", digest([]byte(after)), digest([]byte(before))}},
+			overwrite("src/whisper.cpp", before), []Mismatch{{"src/whisper.cpp", Digest([]byte(after)), Digest([]byte(before))}},
 		},
 		"patch in the unpatched copy": {
 			overwrite("unpatched/src/whisper.cpp", after),
-			[]Mismatch{{"unpatched/src/whisper.cpp", digest([]byte(before)), digest([]byte(after))}},
+			[]Mismatch{{"unpatched/src/whisper.cpp", Digest([]byte(before)), Digest([]byte(after))}},
 		},
 		"one missing": {
 			func(_ *testing.T, _ string, list []string) []string { return list[1:] },
-			[]Mismatch{{"a.c", digest([]byte("dot")), absent}},
+			[]Mismatch{{"a.c", Digest([]byte("dot")), absent}},
 		},
 		"one more": {
 			func(_ *testing.T, dir string, list []string) []string { return append(list, filepath.Join(dir, "a-b")) },
-			[]Mismatch{{"a-b", absent, digest([]byte("dash"))}},
+			[]Mismatch{{"a-b", absent, Digest([]byte("dash"))}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

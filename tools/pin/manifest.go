@@ -81,7 +81,7 @@ func (m Manifest) Format() []byte {
 }
 
 // Digest is the SHA-256 of the manifest's bytes, in hexadecimal digits.
-func (m Manifest) Digest() string { return digest(m.Format()) }
+func (m Manifest) Digest() string { return Digest(m.Format()) }
 
 // Find returns the digest that the manifest gives for a path.
 func (m Manifest) Find(path string) (string, bool) {
@@ -114,12 +114,13 @@ func MakeManifest(src Source, paths []string) (Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
-		m = append(m, Entry{Path: path, SHA256: digest(data)})
+		m = append(m, Entry{Path: path, SHA256: Digest(data)})
 	}
 	return m, nil
 }
 
-func digest(data []byte) string {
+// Digest is the SHA-256 of data in 64 hexadecimal digits.
+func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
 
 // MaxPatchBytes bounds a patch that [ParsePatch] takes.
@@ -35,46 +37,78 @@ func ParsePatch(data []byte) (*Patch, error) {
 		for i, f := range files {
 			names[i] = f.NewName
 		}
-		return nil, fmt.Errorf("patch must touch exactly one file, found %d: %s", len(files), strings.Join(names, ", "))
+		return nil, reason.Errorf("PATCH_FORM", "patch", "exactly one file", "%d: %s", len(files), strings.Join(names, ", "))
 	}
 	f := files[0]
 	switch {
 	case preamble != "":
-		return nil, fmt.Errorf("patch has %d bytes of text before its diff, expected none", len(preamble))
+		return nil, reason.Errorf("PATCH_FORM", "patch", "nothing before the diff", "%d bytes", len(preamble))
 	case f.IsNew || f.IsDelete || f.IsCopy || f.IsRename || f.OldName != f.NewName:
-		return nil, fmt.Errorf("patch must edit a file in place, found a change from %q to %q", f.OldName, f.NewName)
+		return nil, reason.Errorf("PATCH_FORM", "patch", "an edit of a file in place", "a change from %q to %q", f.OldName, f.NewName)
 	case f.OldMode != 0 && f.NewMode != 0 && f.OldMode != f.NewMode:
-		return nil, fmt.Errorf("patch must leave the mode of %s alone, found %o to %o", f.NewName, f.OldMode, f.NewMode)
+		return nil, reason.Errorf("PATCH_FORM", f.NewName, "its mode left alone", "%o to %o", f.OldMode, f.NewMode)
 	case f.IsBinary || len(f.TextFragments) == 0:
-		return nil, fmt.Errorf("patch must change lines of %s, found none", f.NewName)
+		return nil, reason.Errorf("PATCH_FORM", f.NewName, "changed lines", "none")
 	}
 	if err := checkPath(f.NewName); err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
-	return &Patch{Path: f.NewName, SHA256: digest(data), file: f}, nil
+	return &Patch{Path: f.NewName, SHA256: Digest(data), file: f}, nil
 }
 
 // Apply returns the content after the patch. Each hunk must fit exactly at the line it names.
 func (p *Patch) Apply(content []byte) ([]byte, error) {
 	var out bytes.Buffer
 	if err := gitdiff.Apply(&out, bytes.NewReader(content), p.file); err != nil {
-		return nil, fmt.Errorf("apply patch to %s: %w", p.Path, err)
+		return nil, reason.Errorf("PATCH_APPLY", p.Path, "each hunk exactly at its line", "%v", err)
 	}
 	return out.Bytes(), nil
 }
 
-// VerifyPatch holds a patch against its pin: its bytes, the one file it touches, and what comes of the
-// source's file when it is applied to a buffer.
-func VerifyPatch(p *Pin, patch []byte, src Source) error {
-	if found := digest(patch); found != p.Patch.SHA256 {
-		return fmt.Errorf("patch %s of pin %s: expected SHA-256 %s, found %s", p.Patch.Label, p.Name, p.Patch.SHA256, found)
+// Revert returns the content before the patch: the other direction of [Patch.Apply], as strict.
+func (p *Patch) Revert(content []byte) ([]byte, error) {
+	reversed := *p.file
+	reversed.TextFragments = make([]*gitdiff.TextFragment, len(p.file.TextFragments))
+	for i, f := range p.file.TextFragments {
+		r := *f
+		r.OldPosition, r.NewPosition = f.NewPosition, f.OldPosition
+		r.OldLines, r.NewLines = f.NewLines, f.OldLines
+		r.LinesAdded, r.LinesDeleted = f.LinesDeleted, f.LinesAdded
+		r.Lines = make([]gitdiff.Line, len(f.Lines))
+		for j, line := range f.Lines {
+			switch line.Op {
+			case gitdiff.OpAdd:
+				line.Op = gitdiff.OpDelete
+			case gitdiff.OpDelete:
+				line.Op = gitdiff.OpAdd
+			}
+			r.Lines[j] = line
+		}
+		reversed.TextFragments[i] = &r
+	}
+	return (&Patch{Path: p.Path, file: &reversed}).Apply(content)
+}
+
+// PinnedPatch reads a patch and holds it against its pin: its bytes, and the one file that it touches.
+func PinnedPatch(p *Pin, patch []byte) (*Patch, error) {
+	if found := Digest(patch); found != p.Patch.SHA256 {
+		return nil, reason.Errorf("PATCH_BYTES", p.Patch.Label, "SHA-256 "+p.Patch.SHA256, "%s", found)
 	}
 	parsed, err := ParsePatch(patch)
 	if err != nil {
-		return fmt.Errorf("patch %s: %w", p.Patch.Label, err)
+		return nil, err
 	}
 	if parsed.Path != p.PatchedFile.Path {
-		return fmt.Errorf("patch %s: expected to touch %s, found %s", p.Patch.Label, p.PatchedFile.Path, parsed.Path)
+		return nil, reason.Errorf("PATCH_FORM", p.Patch.Label, "a change of "+p.PatchedFile.Path, "%s", parsed.Path)
+	}
+	return parsed, nil
+}
+
+// VerifyPatch is [PinnedPatch], and holds what comes of the source's file, patched in a buffer, against the pin.
+func VerifyPatch(p *Pin, patch []byte, src Source) error {
+	parsed, err := PinnedPatch(p, patch)
+	if err != nil {
+		return err
 	}
 	content, err := src.Read(parsed.Path)
 	if err != nil {
@@ -84,8 +118,8 @@ func VerifyPatch(p *Pin, patch []byte, src Source) error {
 	if err != nil {
 		return err
 	}
-	if found := digest(patched); found != p.PatchedFile.SHA256 {
-		return fmt.Errorf("patched %s of pin %s: expected SHA-256 %s, found %s", parsed.Path, p.Name, p.PatchedFile.SHA256, found)
+	if found := Digest(patched); found != p.PatchedFile.SHA256 {
+		return reason.Errorf("PATCHED_FILE", parsed.Path, "SHA-256 "+p.PatchedFile.SHA256, "%s", found)
 	}
 	return nil
 }

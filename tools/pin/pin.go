@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
 
@@ -148,8 +149,8 @@ func readManifest(path, expected string) (Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read content manifest: %w", err)
 	}
-	if found := digest(data); found != expected {
-		return nil, fmt.Errorf("content manifest %s: expected SHA-256 %s, found %s: it was edited without its pin, or damaged", path, expected, found)
+	if found := Digest(data); found != expected {
+		return nil, reason.Errorf("PIN_MANIFEST", path, "SHA-256 "+expected, "%s", found)
 	}
 	m, err := ParseManifest(data)
 	if err != nil {

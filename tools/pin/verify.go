@@ -2,7 +2,8 @@ package pin
 
 import (
 	"bytes"
-	"fmt"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
 
 // Verify ties a manifest to the pin's commit by content alone.
@@ -13,7 +14,7 @@ import (
 // must be the pin's.
 func Verify(p *Pin, m Manifest, src Source) error {
 	if found := m.Digest(); found != p.Manifest.SHA256 {
-		return fmt.Errorf("content manifest of pin %s: expected SHA-256 %s, found %s", p.Name, p.Manifest.SHA256, found)
+		return reason.Errorf("PIN_MANIFEST", "content manifest of pin "+p.Name, "SHA-256 "+p.Manifest.SHA256, "%s", found)
 	}
 	if clone, ok := src.(*Clone); ok {
 		if err := verifyCommit(p, clone); err != nil {
@@ -29,8 +30,7 @@ func Verify(p *Pin, m Manifest, src Source) error {
 		return err
 	}
 	if tree != p.Tree {
-		return fmt.Errorf("tree of pin %s: expected %s, found %s: this is another revision, or the folder has files that are not upstream's (%d entries)",
-			p.Name, p.Tree, tree, len(nodes))
+		return reason.Errorf("PIN_TREE", "tree of pin "+p.Name, p.Tree, "%s, of %d entries", tree, len(nodes))
 	}
 	byPath := make(map[string]Node, len(nodes))
 	for _, n := range nodes {
@@ -50,10 +50,10 @@ func verifyCommit(p *Pin, c *Clone) error {
 		return err
 	}
 	if found := objectID("commit", content); found != p.Commit {
-		return fmt.Errorf("commit of pin %s: expected %s, found %s", p.Name, p.Commit, found)
+		return reason.Errorf("PIN_COMMIT", "commit of pin "+p.Name, p.Commit, "%s", found)
 	}
 	if line, _, _ := bytes.Cut(content, []byte("\n")); string(line) != "tree "+p.Tree {
-		return fmt.Errorf("commit %s: expected `tree %s`, found `%s`", p.Commit, p.Tree, line)
+		return reason.Errorf("PIN_COMMIT", "commit "+p.Commit, "tree "+p.Tree, "%s", line)
 	}
 	return nil
 }
@@ -61,17 +61,17 @@ func verifyCommit(p *Pin, c *Clone) error {
 func verifyEntry(e Entry, nodes map[string]Node, src Source) error {
 	n, ok := nodes[e.Path]
 	if !ok || n.Mode != ModeFile && n.Mode != ModeExecutable {
-		return fmt.Errorf("%s: named by the manifest, and no file of upstream's tree", e.Path)
+		return reason.Errorf("PIN_FILE", e.Path, "a file of upstream's tree", "none")
 	}
 	data, err := src.Read(e.Path)
 	if err != nil {
 		return err
 	}
 	if found := BlobID(data); found != n.ID {
-		return fmt.Errorf("%s: expected git blob %s, found %s", e.Path, n.ID, found)
+		return reason.Errorf("PIN_FILE", e.Path, "git blob "+n.ID, "%s", found)
 	}
-	if found := digest(data); found != e.SHA256 {
-		return fmt.Errorf("%s: expected SHA-256 %s, found %s", e.Path, e.SHA256, found)
+	if found := Digest(data); found != e.SHA256 {
+		return reason.Errorf("PIN_FILE", e.Path, "SHA-256 "+e.SHA256, "%s", found)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package pin
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,8 +72,8 @@ func world(t *testing.T) (*Pin, Manifest, string) {
 		Commit:      git(t, dir, "rev-parse", "HEAD"),
 		Tree:        git(t, dir, "rev-parse", "HEAD^{tree}"),
 		Manifest:    ManifestRef{File: "test.manifest", SHA256: m.Digest()},
-		Patch:       PatchRef{Label: "//patches:p.patch", SHA256: digest([]byte(thePatch))},
-		PatchedFile: FileRef{Path: "src/whisper.cpp", SHA256: digest([]byte(after))},
+		Patch:       PatchRef{Label: "//patches:p.patch", SHA256: Digest([]byte(thePatch))},
+		PatchedFile: FileRef{Path: "src/whisper.cpp", SHA256: Digest([]byte(after))},
 	}, m, dir
 }
 
@@ -121,12 +122,12 @@ func TestVerifyRefuses(t *testing.T) {
 			m = append(m, Entry{"zz.c", zeros})
 			p.Manifest.SHA256 = m.Digest()
 			return m
-		}, "no file of upstream's tree"},
+		}, "PIN_FILE"},
 		"a link": {func(p *Pin, m Manifest) Manifest {
-			m = Manifest{{"link", digest([]byte("a.c"))}}
+			m = Manifest{{"link", Digest([]byte("a.c"))}}
 			p.Manifest.SHA256 = m.Digest()
 			return m
-		}, "no file of upstream's tree"},
+		}, "PIN_FILE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, m, dir := world(t)
@@ -179,24 +180,42 @@ func TestVerifyPatchRefusesWhatItsDigestCovers(t *testing.T) {
 	second := strings.ReplaceAll(thePatch, "src/whisper.cpp", "src/other.cpp")
 	for name, tc := range map[string]struct{ patch, want string }{
 		"two files":  {thePatch + second, "exactly one file"},
-		"other file": {second, "expected to touch src/whisper.cpp"},
+		"other file": {second, "a change of src/whisper.cpp"},
 		"empty":      {"", "exactly one file"},
 		"new file": {"diff --git a/n b/n\nnew file mode 100644\nindex 0000000..e69de29\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n",
 			"in place"},
 		"rename":         {"diff --git a/n b/m\nsimilarity index 100%\nrename from n\nrename to m\n", "in place"},
 		"mode":           {"diff --git a/n b/n\nold mode 100644\nnew mode 100755\n", "mode"},
-		"does not apply": {strings.Replace(thePatch, "     int n;", "     int m;", 1), "apply patch"},
-		"shifted":        {strings.Replace(thePatch, "@@ -1,7 +1,7 @@", "@@ -2,7 +2,7 @@", 1), "apply patch"},
-		"another result": {strings.Replace(thePatch, "batch = {};", "batch{};", 1), "patched src/whisper.cpp"},
-		"preamble":       {"Subject: hello\n\n" + thePatch, "before its diff"},
+		"does not apply": {strings.Replace(thePatch, "     int n;", "     int m;", 1), "PATCH_APPLY"},
+		"shifted":        {strings.Replace(thePatch, "@@ -1,7 +1,7 @@", "@@ -2,7 +2,7 @@", 1), "PATCH_APPLY"},
+		"another result": {strings.Replace(thePatch, "batch = {};", "batch{};", 1), "PATCHED_FILE"},
+		"preamble":       {"Subject: hello\n\n" + thePatch, "PATCH_FORM"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _, dir := world(t)
-			p.Patch.SHA256 = digest([]byte(tc.patch))
+			p.Patch.SHA256 = Digest([]byte(tc.patch))
 			if err := VerifyPatch(p, []byte(tc.patch), Dir(dir)); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestRevertUndoesApply(t *testing.T) {
+	p, err := ParsePatch([]byte(thePatch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	patched, err := p.Apply([]byte(before))
+	if err != nil || string(patched) != after {
+		t.Fatalf("Apply: %q, %v", patched, err)
+	}
+	original, err := p.Revert(patched)
+	if err != nil || string(original) != before {
+		t.Errorf("Revert: %q, %v", original, err)
+	}
+	if _, err := p.Revert([]byte(before)); err == nil {
+		t.Error("Revert took a file that is not patched")
 	}
 }
 
@@ -210,6 +229,10 @@ func FuzzParsePatch(f *testing.F) {
 		if err := checkPath(p.Path); err != nil {
 			t.Errorf("accepted path %q", p.Path)
 		}
-		_, _ = p.Apply(content)
+		if patched, err := p.Apply(content); err == nil {
+			if back, err := p.Revert(patched); err != nil || !bytes.Equal(back, content) {
+				t.Errorf("Revert(Apply(%q)) = %q, %v", content, back, err)
+			}
+		}
 	})
 }

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/patch"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+func newPinCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "pin",
+		Short: "Make, verify and judge pins of upstream whisper.cpp",
+	}
+	cmd.AddCommand(newPinManifestCmd(), newPinVerifyCmd())
+	return cmd
+}
+
+// openSource takes a clone for the commit in it, and any other folder for what it holds.
+func openSource(dir, commit string) (pin.Source, error) {
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil && commit != "" {
+		return pin.OpenClone(dir, commit)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open source: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("open source: %s is no folder: give a clone or an unpacked archive", dir)
+	}
+	return pin.Dir(dir), nil
+}
+
+func newPinManifestCmd() *cobra.Command {
+	var source, commit, like string
+	cmd := &cobra.Command{
+		Use:   "manifest --source DIR [--commit ID] --like MANIFEST",
+		Short: "Print the content manifest of an upstream revision",
+		Long: `Print the content manifest of an upstream revision: SHA-256 and path of every file that the build may read.
+
+--like names a manifest (or any file with a path in the last column of each line): its paths are taken,
+its digests are not. With --commit, content comes from that commit of the clone at --source, and the work
+tree is not looked at.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			paths, err := pathsOf(like)
+			if err != nil {
+				return err
+			}
+			src, err := openSource(source, commit)
+			if err != nil {
+				return err
+			}
+			m, err := pin.MakeManifest(src, paths)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "coregate: %d files, SHA-256 of the manifest %s\n", len(m), m.Digest())
+			_, err = cmd.OutOrStdout().Write(m.Format())
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&source, "source", "", "clone or unpacked archive of whisper.cpp")
+	cmd.Flags().StringVar(&commit, "commit", "", "commit of the clone to read")
+	cmd.Flags().StringVar(&like, "like", "", "file that lists the paths")
+	mustHave(cmd, "source", "like")
+	return cmd
+}
+
+// mustHave marks flags as required; their names are constants of the caller.
+func mustHave(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func pathsOf(file string) ([]string, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read list of paths: %w", err)
+	}
+	var paths []string
+	for _, line := range strings.Split(string(bytes.TrimSpace(data)), "\n") {
+		_, path, found := strings.Cut(line, "  ")
+		if !found {
+			path = line
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// pinFlags are the flags of the commands that hold a source against a pin.
+type pinFlags struct {
+	pin, source, patch string
+	asJSON             bool
+}
+
+func (f *pinFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.pin, "pin", "", "pin file, such as third_party/whisper_cpp/pins/97c56f1d.json")
+	cmd.Flags().StringVar(&f.source, "source", "", "clone or unpacked archive of whisper.cpp")
+	cmd.Flags().StringVar(&f.patch, "patch", "", "compatibility patch (default: patches/ of the tree that holds the pin)")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
+	mustHave(cmd, "pin", "source")
+}
+
+// read reads the pin and the patch that belongs to it.
+func (f *pinFlags) read() (*pin.Pin, []byte, error) {
+	p, err := pin.ReadPin(f.pin)
+	if err != nil {
+		return nil, nil, err
+	}
+	path := f.patch
+	if path == "" {
+		// A pin stands at third_party/whisper_cpp/pins of the tree that its patch's label is relative to.
+		label := strings.Replace(strings.TrimPrefix(p.Patch.Label, "//"), ":", "/", 1)
+		path = filepath.Join(filepath.Dir(f.pin), "..", "..", "..", filepath.FromSlash(label))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read patch (name it with --patch): %w", err)
+	}
+	return p, data, nil
+}
+
+// reportReason prints a pass, or the one reason that err carries; any other error is the caller's.
+func reportReason(cmd *cobra.Command, title string, err error, facts map[string]any, asJSON bool) error {
+	r := report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: facts}
+	var found *reason.Error
+	switch {
+	case errors.As(err, &found):
+		r.Verdict, r.Reasons = pin.Reasons.Verdict([]reason.Reason{found.Reason}), []reason.Reason{found.Reason}
+	case err != nil:
+		return err
+	}
+	return r.print(cmd.OutOrStdout(), title, asJSON)
+}
+
+func newPinVerifyCmd() *cobra.Command {
+	var f pinFlags
+	cmd := &cobra.Command{
+		Use:   "verify --pin PIN.json --source DIR",
+		Short: "Tie a pin to the upstream commit, by git's own object ids",
+		Long: `Tie a pin to the upstream commit. The commit, the tree and each file of the manifest are hashed again as
+git hashes them (SHA-1) and as the manifest does (SHA-256); the patch is checked byte for byte and applied
+to a buffer. --source is a clone that holds the commit (its work tree is not looked at), or the unpacked
+archive of it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, patchBytes, err := f.read()
+			if err != nil {
+				return err
+			}
+			src, err := openSource(f.source, p.Commit)
+			if err != nil {
+				return err
+			}
+			m, err := p.ReadManifest(f.pin)
+			if err == nil {
+				err = pin.Verify(p, m, src)
+			}
+			if err == nil {
+				err = pin.VerifyPatch(p, patchBytes, src)
+			}
+			return reportReason(cmd, "pin "+p.Name, err, map[string]any{
+				"commit": p.Commit, "tree": p.Tree, "supported": p.Supported, "files": len(m),
+				"manifest_sha256": p.Manifest.SHA256, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
+			}, f.asJSON)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newPatchCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "patch",
+		Short: "Check the compatibility patch on a tree of whisper.cpp",
+	}
+	cmd.AddCommand(newPatchVerifyCmd())
+	return cmd
+}
+
+func newPatchVerifyCmd() *cobra.Command {
+	var f pinFlags
+	cmd := &cobra.Command{
+		Use:   "verify --pin PIN.json --source DIR",
+		Short: "Say whether a tree is the pinned one with the pinned patch and nothing else",
+		Long: `Say whether a tree is the pinned one with the pinned patch and nothing else: before a build, and again
+after it. Files are hashed as they stand on disk: tracked, untracked and ignored ones, modes and links all
+count, and no setting of git takes part. Build in a folder outside of the tree.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, patchBytes, err := f.read()
+			if err != nil {
+				return err
+			}
+			return reportReason(cmd, "patch on "+f.source, patch.VerifyTree(p, patchBytes, f.source), map[string]any{
+				"pin": p.Name, "tree": p.Tree, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
+			}, f.asJSON)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
