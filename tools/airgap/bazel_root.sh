@@ -23,7 +23,9 @@ make_root() {
     --include="$root_packages" \
     "$debian_suite" "$root.new"
   mv "$root.new" "$root"
-  root_is_whole || die "Debian $debian_suite has $(root_bazel_version), the project needs Bazel $bazel_version (.bazelversion): name a suite that carries it in tools/airgap/pins.sh"
+  [ "$(root_bazel_version)" = "$bazel_version" ] ||
+    die "Debian $debian_suite has Bazel $(root_bazel_version), the project needs Bazel $bazel_version (.bazelversion): name a suite that carries it in tools/airgap/pins.sh"
+  root_is_whole || die "the Debian root that was just made is not whole"
 }
 
 # The command's mounts: a root that is made anew needs new ones.
@@ -52,8 +54,10 @@ root_is_whole() {
   }
 }
 
+# Bazel itself would not even say its version without /proc.
 root_bazel_version() {
-  chroot "$root" /usr/bin/bazel --version 2>/dev/null | sed -n 's/^bazel \([0-9.]*\).*/\1/p'
+  # shellcheck disable=SC2016 # dpkg's own variable
+  chroot "$root" dpkg-query -W -f '${Version}' bazel-bootstrap 2>/dev/null | sed 's/[+~-].*//'
 }
 
 # A section at the end of that root's own bazelrc: later lines win.

