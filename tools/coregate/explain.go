@@ -9,9 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
 )
 
 // section is one package's codes under a heading.
@@ -24,7 +28,11 @@ type section struct {
 var sections = []section{
 	{"Runs", judge.Reasons},
 	{"Receipts", receipt.Reasons},
+	{"Signatures", envelope.Reasons},
+	{"Verification", verify.Reasons},
 	{"Artifacts", artifact.Reasons},
+	{"Pins and patches", pin.Reasons},
+	{"Parity", parity.Reasons},
 }
 
 // definition finds a code in all tables.

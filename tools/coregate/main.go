@@ -33,6 +33,14 @@ var commands = []func() *cobra.Command{
 	newJudgeCmd,
 	newInspectCmd,
 	newDeriveCmd,
+	newSignCmd,
+	newVerifyCmd,
+	newParityCmd,
+	newPredictCmd,
+	newMelCmd,
+	newMilCmd,
+	newPinCmd,
+	newPatchCmd,
 	newExplainCmd,
 }
 

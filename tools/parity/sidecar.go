@@ -82,7 +82,7 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 	if err := strictjson.Decode(data, s); err != nil {
 		return nil, bad("REFERENCE_SIDECAR", "a sidecar of schema 1", err.Error()), nil
 	}
-	digest, err := fileDigest(path)
+	digest, err := FileDigest(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +113,8 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 	return s, reasons, nil
 }
 
-func fileDigest(path string) (string, error) {
+// FileDigest is the SHA-256 of a file, as sidecars carry it.
+func FileDigest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err

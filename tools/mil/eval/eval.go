@@ -148,14 +148,21 @@ func (p *Plan) Run(inputs map[string]mil.Tensor) (map[string]mil.Tensor, error) 
 	return p.run(inputs, nil)
 }
 
-// Trace is Run with see called for every computed value, in order. The tensor's
-// bytes are valid during the call only. The plan must have been made with
+// Traced is a computed value as [Plan.Trace] shows it.
+type Traced struct {
+	Op, Name string
+	Line     int
+	// Tensor's bytes are valid during the call only.
+	mil.Tensor
+}
+
+// Trace is Run with see called for every computed value, in order. The plan must have been made with
 // KeepAll, so that no operation was fused away.
-func (p *Plan) Trace(inputs map[string]mil.Tensor, see func(op, name string, t mil.Tensor)) (map[string]mil.Tensor, error) {
+func (p *Plan) Trace(inputs map[string]mil.Tensor, see func(Traced)) (map[string]mil.Tensor, error) {
 	return p.run(inputs, see)
 }
 
-func (p *Plan) run(inputs map[string]mil.Tensor, see func(op, name string, t mil.Tensor)) (map[string]mil.Tensor, error) {
+func (p *Plan) run(inputs map[string]mil.Tensor, see func(Traced)) (map[string]mil.Tensor, error) {
 	f := &frame{buf: make([][]byte, len(p.nodes)), pool: p.pool}
 	for _, n := range p.inputs {
 		t, ok := inputs[n.name]
@@ -188,7 +195,7 @@ func (p *Plan) run(inputs map[string]mil.Tensor, see func(op, name string, t mil
 		}
 		if see != nil {
 			for _, o := range s.outs {
-				see(s.op, o.name, f.tensor(o))
+				see(Traced{s.op, o.name, s.line, f.tensor(o)})
 			}
 		}
 	}

@@ -180,3 +180,32 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatIsWrittenReadsBack(t *testing.T) {
+	for _, shape := range [][]int{{}, {6}, {2, 3}, {1, 2, 3}} {
+		n := 1
+		for _, d := range shape {
+			n *= d
+		}
+		v := []float32{1, -2, 3.5, 4, 5, float32(math.Inf(1))}[:n]
+		var b bytes.Buffer
+		if err := WriteNPY(&b, shape, v); err != nil {
+			t.Fatal(err)
+		}
+		if (b.Len()-4*n)%64 != 0 {
+			t.Errorf("%v: the data begins at %d, not on a line of 64", shape, b.Len()-4*n)
+		}
+		got, err := ReadNPY(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		if err != nil || len(got.Shape) != len(shape) {
+			t.Fatalf("%v: %v %v", shape, got, err)
+		}
+		for i := range v {
+			if got.Values[i] != float64(v[i]) {
+				t.Errorf("%v: value %d is %g", shape, i, got.Values[i])
+			}
+		}
+	}
+	if err := WriteNPY(&bytes.Buffer{}, []int{4}, []float32{1}); err == nil {
+		t.Error("a shape that does not fit was written")
+	}
+}

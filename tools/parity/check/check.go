@@ -1,0 +1,319 @@
+// Package check measures the parity of one encoder: it finds what precision the
+// artifact has and whether its weights are the model's, feeds one mel to both
+// sides, and judges under a frozen policy.
+//
+// The candidate is evaluated here from the shipped program and weights, or read
+// from a tensor that was predicted elsewhere. The reference is computed from the
+// .bin's own tensors in float64, or read from the user's own pipeline, with the
+// sidecar that says how it was made.
+package check
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/mel"
+	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
+	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/parity/tensorfile"
+	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reference"
+)
+
+// Reasons are all codes that a check may give.
+var Reasons = slices.Concat(parity.Reasons, artifact.Reasons)
+
+// Request says what is to be compared.
+type Request struct {
+	Model, Encoder string
+	// Mel is a tensor file or 16 kHz WAV file; "" takes the built-in probe.
+	Mel, MelMember string
+	// Reference is a tensor of the source model's; "" computes it from the .bin.
+	Reference, ReferenceMember string
+	// Candidate is a tensor that was predicted from the encoder elsewhere; ""
+	// evaluates the encoder here.
+	Candidate, CandidateMember string
+	// Policy names a frozen policy; "" is parity.GatePolicy.
+	Policy string
+	// Threads is the number of workers; it changes no result.
+	Threads int
+	// Bisect looks for the first point on the way that differs.
+	Bisect bool
+}
+
+// Result is a judgement with the facts that a receipt binds.
+type Result struct {
+	*parity.Judgement
+	Facts map[string]any
+}
+
+// Run carries out a request. The error is for what could not be judged: files
+// that cannot be read, unknown policies.
+func Run(q Request) (*Result, error) {
+	if q.Policy == "" {
+		q.Policy = parity.GatePolicy
+	}
+	p, err := policy.Frozen(q.Policy)
+	if err != nil {
+		return nil, err
+	}
+	report, err := artifact.Inspect(q.Model, q.Encoder, artifact.Options{ContentsOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{Request: q, policy: p, Result: &Result{Facts: map[string]any{}}}
+	c.Judgement = parity.NewJudgement(p, Precision(report))
+	if !c.inspect(report) {
+		return c.done(), nil
+	}
+	model, err := ggml.Open(q.Model)
+	if err != nil {
+		return nil, err
+	}
+	defer model.Close()
+	if err := c.compare(model); err != nil {
+		return nil, err
+	}
+	return c.done(), nil
+}
+
+// Precision is the class of an encoder as policies name it: float32, float16,
+// compressed8 (eight bits and more), compressed4 (four to seven), or what has no
+// policy: compressed, pruned; "" where it is unknown.
+func Precision(r *artifact.Report) string {
+	if r.Encoder == nil || r.Encoder.Precision == nil {
+		return ""
+	}
+	p := r.Encoder.Precision
+	if p.Class != "compressed" {
+		return p.Class
+	}
+	bits := 0
+	for _, s := range p.Compression {
+		if s.Sparsity > 0 || strings.Contains(s.Kind, "pruned") {
+			return "pruned"
+		}
+		if s.Bits > 0 && (bits == 0 || s.Bits < bits) {
+			bits = s.Bits
+		}
+	}
+	switch {
+	case bits >= 8:
+		return "compressed8"
+	case bits >= 4:
+		return "compressed4"
+	}
+	return "compressed"
+}
+
+type checker struct {
+	Request
+	*Result
+	policy *policy.Policy
+	mel    []float32
+	digest string
+}
+
+func (c *checker) note(code, where, expected, found string) {
+	c.Add(reason.Reason{Code: code, Where: where, Expected: expected, Found: found})
+}
+
+// done draws the verdict with the artifact's codes known too.
+func (c *checker) done() *Result {
+	c.Verdict = Reasons.Verdict(c.Reasons)
+	c.SatisfiesGate = c.Verdict == reason.Pass && c.Judgement.Policy == parity.GatePolicy
+	return c.Result
+}
+
+// inspect takes over what the artifact's inspection found. It reports whether a
+// comparison makes sense.
+func (c *checker) inspect(r *artifact.Report) bool {
+	c.Facts["precision"] = Precision(r)
+	if r.Model != nil {
+		c.Facts["model_sha256"] = r.Model.SHA256
+	}
+	if r.Encoder != nil {
+		c.Facts["encoder_digest"] = r.Encoder.Digest
+		c.Facts["encoder_form"] = r.Encoder.Form
+		if r.Encoder.Form != "mlmodelc" {
+			c.note("PACKAGE_NOT_COMPILED", c.Encoder, "an .mlmodelc", r.Encoder.Form)
+		}
+	}
+	for _, x := range r.Reasons {
+		d, _ := artifact.Reasons.Lookup(x.Code)
+		switch {
+		case x.Code == "PAIRING_UNREADABLE" && c.Reference != "":
+			c.Notes = append(c.Notes, x)
+		case d.Class == reason.Note:
+			c.Notes = append(c.Notes, x)
+		default:
+			c.Reasons = append(c.Reasons, x)
+		}
+	}
+	for _, x := range r.Notes {
+		c.Notes = append(c.Notes, x)
+		if x.Code == "PAIRING_FINER" && c.Reference == "" && c.Judgement.Policy == parity.GatePolicy {
+			c.note("REFERENCE_COARSE", x.Where, "weights that are the .bin's own, or a reference of the source's", x.Found)
+		}
+	}
+	return r.Model != nil && r.Encoder != nil && r.Encoder.Form != "" && r.Encoder.Kind != ""
+}
+
+func (c *checker) compare(model *ggml.Model) error {
+	if err := c.readMel(model); err != nil {
+		return err
+	}
+	c.Facts["mel_sha256"] = c.digest
+	candidate, ok, err := c.candidate(model)
+	if err != nil || !ok {
+		return err
+	}
+	ref, points, err := c.reference(model)
+	if err != nil {
+		return err
+	}
+	c.Compare(c.policy, ref, candidate)
+	if c.Bisect && points != nil {
+		return c.bisect(points)
+	}
+	return nil
+}
+
+// readMel reads or makes the mel that both sides are fed.
+func (c *checker) readMel(model *ggml.Model) error {
+	v, source, err := ReadMel(model, c.Mel, c.MelMember)
+	if err != nil {
+		return err
+	}
+	c.Facts["mel"] = source
+	c.mel, c.digest = v, parity.MelDigest(v)
+	return nil
+}
+
+// ReadMel reads a mel for a model's encoder, from a tensor file, a WAV file, or,
+// for the path "", of the built-in probe. It tells which it was.
+func ReadMel(model *ggml.Model, path, member string) (values []float32, source string, err error) {
+	h := model.Hyperparameters
+	if path == "" || strings.HasSuffix(strings.ToLower(path), ".wav") {
+		samples := mel.Probe()
+		source = "built-in probe"
+		if path != "" {
+			source = "audio " + filepath.Base(path)
+			f, err := os.Open(path)
+			if err != nil {
+				return nil, "", err
+			}
+			defer f.Close()
+			if samples, err = mel.ReadWAV(f); err != nil {
+				return nil, "", fmt.Errorf("%s: %w", path, err)
+			}
+		}
+		filters, err := model.MelFilters()
+		if err != nil {
+			return nil, "", err
+		}
+		s, err := mel.Compute(samples, filters, h.Mels)
+		if err != nil {
+			return nil, "", err
+		}
+		return s.Window(0, h.MelFrames()), source, nil
+	}
+	t, err := tensorfile.Read(path, member)
+	if err != nil {
+		return nil, "", err
+	}
+	shape := t.Shape
+	for len(shape) > 2 && shape[0] == 1 {
+		shape = shape[1:]
+	}
+	if !slices.Equal(shape, []int{h.Mels, h.MelFrames()}) || t.Type != "float32" {
+		return nil, "", fmt.Errorf("%s: expected a float32 mel of [1, %d, %d] for this model, found %s %v", path, h.Mels, h.MelFrames(), t.Type, t.Shape)
+	}
+	values = make([]float32, len(t.Values))
+	for i, v := range t.Values {
+		values[i] = float32(v)
+	}
+	return values, "tensor " + filepath.Base(path), nil
+}
+
+// candidate reads or evaluates the encoder's output; false when there is none.
+func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
+	if c.Candidate != "" {
+		t, s, reasons, err := parity.ReadSide(c.Candidate, c.CandidateMember, "candidate")
+		if err != nil {
+			return t, false, err
+		}
+		for _, r := range reasons {
+			c.Add(r)
+		}
+		if s != nil {
+			c.Facts["candidate"] = s
+		}
+		return t, s != nil, nil
+	}
+	c.Facts["kernel_path"] = kernel.Path()
+	c.note("EMULATED_UNITS", c.Encoder, "Core ML at all compute units", "evaluated from the program ("+kernel.Path()+")")
+	e, err := Load(c.Encoder, c.Threads)
+	if err != nil {
+		c.unsupported(err)
+		return parity.Tensor{}, false, nil
+	}
+	defer e.Close()
+	h := model.Hyperparameters
+	t, err := e.Predict(c.mel, h.Mels, h.MelFrames())
+	var wrong *TypeError
+	switch {
+	case errors.As(err, &wrong):
+		c.note("PARITY_TYPE", c.Encoder, "float32", wrong.Found)
+		return t, false, nil
+	case err != nil:
+		c.note("PREDICTION_FAILED", c.Encoder, "an output", err.Error())
+		return t, false, nil
+	}
+	t.MelSHA256 = c.digest
+	return t, true, nil
+}
+
+// reference reads or computes the reference, and keeps the points on the way
+// when they will be needed.
+func (c *checker) reference(model *ggml.Model) (parity.Tensor, []point, error) {
+	if c.Reference != "" {
+		t, s, reasons, err := parity.ReadSide(c.Reference, c.ReferenceMember, "reference")
+		if err != nil {
+			return t, nil, err
+		}
+		for _, r := range reasons {
+			c.Add(r)
+		}
+		c.Facts["reference"] = "tensor " + filepath.Base(c.Reference)
+		if s != nil {
+			c.Facts["reference_sidecar"] = s
+		}
+		return t, nil, nil
+	}
+	e, err := reference.New(model)
+	if err != nil {
+		return parity.Tensor{}, nil, err
+	}
+	e.Threads = c.Threads
+	var points []point
+	if c.Bisect {
+		e.Observe = func(name string, rows, columns int, v []float64) {
+			points = append(points, newPoint(name, rows, columns, v))
+		}
+	}
+	v, err := e.Encode(c.mel)
+	if err != nil {
+		return parity.Tensor{}, nil, err
+	}
+	h := model.Hyperparameters
+	c.Facts["reference"] = "float64 from the .bin's tensors"
+	return parity.Tensor{Name: "reference", Shape: []int{1, h.AudioCtx, h.AudioState}, Values: v, MelSHA256: c.digest}, points, nil
+}
