@@ -202,8 +202,8 @@ func encodeImmediate(v *mil.Value) ([]byte, error) {
 }
 
 // encodeTensor chooses the member of TensorValue that coremltools chooses for
-// the element type: ints for 16 and 32 bits, longInts for 64, bytes for
-// float16 and for 8 bits and less.
+// the element type: ints for int16, uint16 and int32, longInts for 64 bits,
+// bytes for float16, uint32, and 8 bits and less.
 func encodeTensor(v *mil.Value) ([]byte, error) {
 	var packed []byte
 	var num protowire.Number
@@ -220,7 +220,7 @@ func encodeTensor(v *mil.Value) ([]byte, error) {
 		num, packed = 6, v.Data
 	case mil.Bool:
 		num, packed = 3, v.Data
-	case mil.Int16, mil.Uint16, mil.Int32, mil.Uint32, mil.Int64, mil.Uint64:
+	case mil.Int16, mil.Uint16, mil.Int32, mil.Int64, mil.Uint64:
 		num = 2
 		if d.Bits() == 64 {
 			num = 5
@@ -250,7 +250,7 @@ func signExtended(d mil.DType, b []byte) uint64 {
 		return uint64(int64(int16(le.Uint16(b))))
 	case mil.Uint16:
 		return uint64(le.Uint16(b))
-	case mil.Int32, mil.Uint32:
+	case mil.Int32:
 		return uint64(int64(int32(le.Uint32(b))))
 	}
 	return le.Uint64(b)
