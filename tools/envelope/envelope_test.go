@@ -3,77 +3,19 @@ package envelope_test
 import (
 	"bytes"
 	"crypto"
-	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/envelope/envelopetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
-
-// writeKey writes both halves of a key and returns their paths.
-func writeKey(t testing.TB, private crypto.Signer) (string, string) {
-	t.Helper()
-	dir := t.TempDir()
-	write := func(name, kind string, der []byte, err error) string {
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	k := write("k.pem", "PRIVATE KEY", der, err)
-	der, err = x509.MarshalPKIXPublicKey(private.Public())
-	return k, write("p.pem", "PUBLIC KEY", der, err)
-}
-
-func edKey(t testing.TB) crypto.Signer {
-	t.Helper()
-	_, k, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-func ecKey(t testing.TB, curve elliptic.Curve) crypto.Signer {
-	t.Helper()
-	k, err := ecdsa.GenerateKey(curve, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-// pair reads a key's both halves.
-func pair(t testing.TB, private crypto.Signer) (*envelope.Key, *envelope.Key) {
-	t.Helper()
-	k, p := writeKey(t, private)
-	signer, err := envelope.ReadPrivateKey(k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	verifier, err := envelope.ReadPublicKey(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer, verifier
-}
 
 func sign(t testing.TB, key *envelope.Key, payload string) string {
 	t.Helper()
@@ -109,8 +51,8 @@ func code(err error) string {
 const payload = `{"n":0.1,"text":"+/?>~ÿ"}`
 
 func TestRoundTrip(t *testing.T) {
-	for name, private := range map[string]crypto.Signer{"ed25519": edKey(t), "p256": ecKey(t, elliptic.P256())} {
-		signer, verifier := pair(t, private)
+	for name, private := range map[string]crypto.Signer{"ed25519": envelopetest.Ed25519(t), "p256": envelopetest.ECDSA(t, elliptic.P256())} {
+		signer, verifier := envelopetest.Pair(t, private)
 		signed := sign(t, signer, payload)
 		got, err := open(t, signed, verifier)
 		if err != nil || got != payload {
@@ -127,7 +69,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || !bytes.Equal(bundle, again) {
 			t.Errorf("%s: one envelope gives two bundles (%v)", name, err)
 		}
-		_, stranger := pair(t, edKey(t))
+		_, stranger := envelopetest.Pair(t, envelopetest.Ed25519(t))
 		if _, err := open(t, signed, stranger); code(err) != "KEY_ID_MISMATCH" {
 			t.Errorf("%s: another key: %v, want KEY_ID_MISMATCH", name, err)
 		}
@@ -136,8 +78,8 @@ func TestRoundTrip(t *testing.T) {
 
 // TestRefused holds each way in which an envelope can be other than what it seems.
 func TestRefused(t *testing.T) {
-	signer, verifier := pair(t, edKey(t))
-	other, _ := pair(t, edKey(t))
+	signer, verifier := envelopetest.Pair(t, envelopetest.Ed25519(t))
+	other, _ := envelopetest.Pair(t, envelopetest.Ed25519(t))
 	good := sign(t, signer, payload)
 	field := func(text, from, to string) string {
 		out := strings.Replace(text, from, to, 1)
@@ -205,7 +147,7 @@ func TestRefused(t *testing.T) {
 
 // TestBase64 holds both alphabets, each strictly.
 func TestBase64(t *testing.T) {
-	signer, verifier := pair(t, edKey(t))
+	signer, verifier := envelopetest.Pair(t, envelopetest.Ed25519(t))
 	for _, payload := range []string{"\xfb\xff", "\xfb\xff\xbf", "a", ""} {
 		good := sign(t, signer, payload)
 		url := strings.NewReplacer("+", "-", "/", "_").Replace
@@ -226,7 +168,7 @@ func TestBase64(t *testing.T) {
 
 // TestEveryByteCounts flips each bit, drops, doubles and swaps bytes of a signed file: nothing verifies.
 func TestEveryByteCounts(t *testing.T) {
-	signer, verifier := pair(t, ecKey(t, elliptic.P256()))
+	signer, verifier := envelopetest.Pair(t, envelopetest.ECDSA(t, elliptic.P256()))
 	signed := sign(t, signer, payload)
 	bundle, err := envelope.Bundle([]byte(signed), signer)
 	if err != nil {
@@ -260,8 +202,8 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, private := range map[string]crypto.Signer{"rsa": rsaKey, "p384": ecKey(t, elliptic.P384())} {
-		k, p := writeKey(t, private)
+	for name, private := range map[string]crypto.Signer{"rsa": rsaKey, "p384": envelopetest.ECDSA(t, elliptic.P384())} {
+		k, p := envelopetest.Write(t, private)
 		if _, err := envelope.ReadPrivateKey(k); code(err) == "" || !strings.Contains(err.Error(), "KEY_UNSUPPORTED") {
 			t.Errorf("%s private: %v, want KEY_UNSUPPORTED", name, err)
 		}
@@ -269,7 +211,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s public: %v, want KEY_UNSUPPORTED", name, err)
 		}
 	}
-	k, p := writeKey(t, edKey(t))
+	k, p := envelopetest.Write(t, envelopetest.Ed25519(t))
 	if _, err := envelope.ReadPublicKey(k); err == nil {
 		t.Error("a private key is taken for a public one")
 	}
@@ -286,7 +228,7 @@ func TestKeys(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	signer, verifier := pair(f, edKey(f))
+	signer, verifier := envelopetest.Pair(f, envelopetest.Ed25519(f))
 	signed := sign(f, signer, payload)
 	bundle, err := envelope.Bundle([]byte(signed), signer)
 	if err != nil {

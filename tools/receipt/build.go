@@ -23,6 +23,7 @@ type inputs struct {
 	reference string
 	policies  []*policy.Policy
 	others    []*judge.Judgement
+	encoder   []EncoderFile
 	// sums are SHA-256 values by the spec's member, for those members that name a file.
 	sums map[string]string
 }
@@ -37,8 +38,8 @@ func Build(s *Spec) (*Statement, error) {
 	coreml := in.runs.CoreML
 	p := Predicate{
 		Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
-		Pin:       Pin{Identity: *in.identity, Status: pinStatus(in.identity.Supported)},
-		Materials: in.materials(), Toolchain: s.Toolchain, Policies: []PolicyRef{}, Evidence: in.evidence,
+		Pin:          Pin{Identity: *in.identity, Status: pinStatus(in.identity.Supported)},
+		EncoderFiles: in.encoder, Materials: in.materials(), Toolchain: s.Toolchain, Policies: []PolicyRef{}, Evidence: in.evidence,
 		Required: s.required(in.policies), Placement: "not observed",
 	}
 	for _, pol := range in.policies {
@@ -110,6 +111,9 @@ func read(s *Spec) (*inputs, error) {
 		return nil, fmt.Errorf("receipt: encoder: %w", err)
 	}
 	in.sums["encoder"] = tree.DigestFiles(files)
+	for _, f := range files {
+		in.encoder = append(in.encoder, EncoderFile{Path: f.Path, SHA256: f.SHA256, Size: f.Size})
+	}
 	if err := in.readRuns(s); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
 
 const (
@@ -62,6 +63,13 @@ type EvidenceRef struct {
 	SHA256 string        `json:"sha256"`
 }
 
+// EncoderFile is one file of the encoder tree. It proves nothing by itself: the subject is the tree.
+type EncoderFile struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+}
+
 // Predicate is the content of a receipt.
 type Predicate struct {
 	Schema int `json:"schema"`
@@ -73,6 +81,8 @@ type Predicate struct {
 	LaneIdentity map[string]string `json:"lane_identity"`
 	Flavour      string            `json:"flavour"`
 	Pin          Pin               `json:"pin"`
+	// EncoderFiles are the files of the encoder tree; their lines hash to the subject's digest.
+	EncoderFiles []EncoderFile `json:"encoder_files"`
 	// Materials are everything else that was read: sources, audio, reference, other binaries.
 	Materials []Resource        `json:"materials"`
 	Toolchain map[string]string `json:"toolchain"`
@@ -159,6 +169,9 @@ func (s *Statement) Check() error {
 	if err := checkSubjects(s.Subject); err != nil {
 		return err
 	}
+	if sum := encoderDigest(p.EncoderFiles); sum != s.Subject[2].Digest["sha256"] {
+		return fmt.Errorf("receipt: encoder_files hash to %s, but the subject is %s", sum, s.Subject[2].Digest["sha256"])
+	}
 	for _, m := range p.Materials {
 		if err := m.check(); err != nil {
 			return err
@@ -236,6 +249,14 @@ func pinStatus(supported bool) string {
 	return "unsupported"
 }
 
+func encoderDigest(files []EncoderFile) string {
+	lines := make([]tree.File, len(files))
+	for i, f := range files {
+		lines[i] = tree.File{Path: f.Path, SHA256: f.SHA256}
+	}
+	return tree.DigestFiles(lines)
+}
+
 func fileResource(name, sha256 string) Resource {
 	return Resource{Name: name, Digest: map[string]string{"sha256": sha256}}
 }
@@ -245,3 +266,6 @@ func treeResource(name, sha256 string) Resource {
 	r.Annotations = map[string]string{"form": TreeForm}
 	return r
 }
+
+// JudgementBytes are the canonical bytes of one judgement, as they stand in a receipt.
+func JudgementBytes(j *judge.Judgement) ([]byte, error) { return strictjson.Canonical(j) }

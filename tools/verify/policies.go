@@ -1,0 +1,38 @@
+package verify
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+)
+
+// demandPolicies holds the receipt's policies against those that are demanded and those that this
+// program knows as frozen. A receipt's own word that a policy is frozen is not taken.
+func (r *Result) demandPolicies(p *receipt.Predicate, d Demands) {
+	for _, name := range slices.Sorted(maps.Keys(d.Policies)) {
+		want := d.Policies[name]
+		i := slices.IndexFunc(p.Policies, func(ref receipt.PolicyRef) bool { return ref.Name == name })
+		switch {
+		case i < 0:
+			r.Add("POLICY_DEMANDED", "predicate.policies", "policy "+name, "none of that name")
+		case p.Policies[i].SHA256 != want:
+			r.Add("POLICY_DEMANDED", "predicate.policies", name+" "+want, "%s", p.Policies[i].SHA256)
+		}
+	}
+	for _, ref := range p.Policies {
+		known, err := policy.Frozen(ref.Name)
+		switch {
+		case d.Policies[ref.Name] == ref.SHA256:
+			// The one who verifies names the very bytes; that is stronger than a list in a program.
+		case err != nil:
+			r.Add("POLICY_DEMANDED", "predicate.policies", "a policy that this program knows as frozen, or --policy "+ref.Name+"=SHA256", "%s %s", ref.Name, ref.SHA256)
+		case known.SHA256 != ref.SHA256:
+			r.Add("POLICY_DEMANDED", "predicate.policies", ref.Name+" "+known.SHA256, "%s: it was changed under its name", ref.SHA256)
+		}
+	}
+	if len(p.Policies) == 0 {
+		r.Add("POLICY_DEMANDED", "predicate.policies", "the policy of the gate", "none")
+	}
+}
