@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
@@ -32,6 +33,7 @@ var sections = []section{
 	{"Verification", verify.Reasons},
 	{"Artifacts", artifact.Reasons},
 	{"Pins and patches", pin.Reasons},
+	{"Programs", binary.Reasons},
 	{"Parity", parity.Reasons},
 }
 

@@ -39,6 +39,7 @@ var commands = []func() *cobra.Command{
 	newPredictCmd,
 	newMelCmd,
 	newMilCmd,
+	newBinaryCmd,
 	newPinCmd,
 	newPatchCmd,
 	newExplainCmd,

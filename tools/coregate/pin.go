@@ -134,12 +134,12 @@ func (f *pinFlags) read() (*pin.Pin, []byte, error) {
 }
 
 // reportReason prints a pass, or the one reason that err carries; any other error is the caller's.
-func reportReason(cmd *cobra.Command, title string, err error, facts map[string]any, asJSON bool) error {
+func reportReason(cmd *cobra.Command, title string, table reason.Table, err error, facts map[string]any, asJSON bool) error {
 	r := report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: facts}
 	var found *reason.Error
 	switch {
 	case errors.As(err, &found):
-		r.Verdict, r.Reasons = pin.Reasons.Verdict([]reason.Reason{found.Reason}), []reason.Reason{found.Reason}
+		r.Verdict, r.Reasons = table.Verdict([]reason.Reason{found.Reason}), []reason.Reason{found.Reason}
 	case err != nil:
 		return err
 	}
@@ -172,7 +172,7 @@ archive of it.`,
 			if err == nil {
 				err = pin.VerifyPatch(p, patchBytes, src)
 			}
-			return reportReason(cmd, "pin "+p.Name, err, map[string]any{
+			return reportReason(cmd, "pin "+p.Name, pin.Reasons, err, map[string]any{
 				"commit": p.Commit, "tree": p.Tree, "supported": p.Supported, "files": len(m),
 				"manifest_sha256": p.Manifest.SHA256, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
 			}, f.asJSON)
@@ -205,7 +205,7 @@ count, and no setting of git takes part. Build in a folder outside of the tree.`
 			if err != nil {
 				return err
 			}
-			return reportReason(cmd, "patch on "+f.source, patch.VerifyTree(p, patchBytes, f.source), map[string]any{
+			return reportReason(cmd, "patch on "+f.source, pin.Reasons, patch.VerifyTree(p, patchBytes, f.source), map[string]any{
 				"pin": p.Name, "tree": p.Tree, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
 			}, f.asJSON)
 		},

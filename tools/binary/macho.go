@@ -1,0 +1,182 @@
+package binary
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/macho"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// Load commands that debug/macho leaves as bytes (loader.h).
+const (
+	lcUUID          = 0x1b
+	lcCodeSignature = 0x1d
+	lcVersionMinMac = 0x24
+	lcBuildVersion  = 0x32
+	lcLoadWeakDylib = 0x18 | 0x80000000
+	lcReexportDylib = 0x1f | 0x80000000
+)
+
+const platformMacOS = 1
+
+func (id *Identity) readMachO(name string, data []byte) error {
+	f, err := macho.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return badFormat(name, "a damaged Mach-O file: %v", err)
+	}
+	defer f.Close()
+	if f.Type != macho.TypeExec {
+		return badFormat(name, "a Mach-O file that is no program: %v", f.Type)
+	}
+	id.Format, id.OS, id.Signature = "mach-o", "unknown", "none"
+	switch f.Cpu {
+	case macho.CpuArm64:
+		id.Arch = "arm64"
+	case macho.CpuAmd64:
+		id.Arch = "x86_64"
+	default:
+		id.Arch = f.Cpu.String()
+	}
+	for _, l := range f.Loads {
+		if err := id.readLoad(f, l, data); err != nil {
+			return badFormat(name, "a damaged Mach-O file: %v", err)
+		}
+	}
+	var names []string
+	if f.Symtab != nil {
+		for _, s := range f.Symtab.Syms {
+			if s.Sect != 0 {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	id.Symbols = keepBridge(names)
+	return nil
+}
+
+func (id *Identity) readLoad(f *macho.File, load macho.Load, data []byte) error {
+	switch l := load.(type) {
+	case *macho.Dylib:
+		id.Libraries = append(id.Libraries, l.Name)
+		return nil
+	case *macho.Rpath:
+		id.RPaths = append(id.RPaths, l.Path)
+		return nil
+	}
+	raw := load.Raw()
+	if len(raw) < 8 {
+		return fmt.Errorf("load command of %d bytes", len(raw))
+	}
+	order := f.ByteOrder
+	need := func(n int) error {
+		if len(raw) < n {
+			return fmt.Errorf("load command %#x of %d bytes, expected %d", order.Uint32(raw), len(raw), n)
+		}
+		return nil
+	}
+	switch order.Uint32(raw) {
+	case lcUUID:
+		if err := need(24); err != nil {
+			return err
+		}
+		id.ID = hex.EncodeToString(raw[8:24])
+	case lcBuildVersion:
+		if err := need(20); err != nil {
+			return err
+		}
+		id.OS = fmt.Sprintf("platform %d", order.Uint32(raw[8:]))
+		if order.Uint32(raw[8:]) == platformMacOS {
+			id.OS = "macos"
+		}
+		id.MinOS, id.SDK = version(order.Uint32(raw[12:])), version(order.Uint32(raw[16:]))
+	case lcVersionMinMac:
+		if err := need(16); err != nil {
+			return err
+		}
+		id.OS, id.MinOS, id.SDK = "macos", version(order.Uint32(raw[8:])), version(order.Uint32(raw[12:]))
+	case lcLoadWeakDylib, lcReexportDylib:
+		if err := need(24); err != nil {
+			return err
+		}
+		at := order.Uint32(raw[8:])
+		if uint64(at) >= uint64(len(raw)) {
+			return fmt.Errorf("library name at %d of a load command of %d bytes", at, len(raw))
+		}
+		path, _, _ := bytes.Cut(raw[at:], []byte{0})
+		id.Libraries = append(id.Libraries, string(path))
+	case lcCodeSignature:
+		if err := need(16); err != nil {
+			return err
+		}
+		at, n := uint64(order.Uint32(raw[8:])), uint64(order.Uint32(raw[12:]))
+		if at+n > uint64(len(data)) {
+			return fmt.Errorf("code signature at %d of %d bytes, beyond the end of the file at %d", at, n, len(data))
+		}
+		return id.readSignature(data[at : at+n])
+	}
+	return nil
+}
+
+// version spells the packed form xxxx.yy.zz.
+func version(v uint32) string {
+	s := fmt.Sprintf("%d.%d", v>>16, v>>8&0xff)
+	if v&0xff != 0 {
+		s += fmt.Sprintf(".%d", v&0xff)
+	}
+	return s
+}
+
+// Code signature blobs (cs_blobs.h), big-endian whatever the program is.
+const (
+	magicSuperBlob     = 0xfade0cc0
+	magicCodeDirectory = 0xfade0c02
+	magicCMS           = 0xfade0b01
+	flagAdHoc          = 0x2
+	flagLinkerSigned   = 0x20000
+	hashSHA256         = 2
+	cdHashBytes        = 20
+)
+
+// readSignature reads the blobs: the code directory with SHA-256 gives the hash, a filled CMS blob the signer.
+func (id *Identity) readSignature(blob []byte) error {
+	be := binary.BigEndian
+	if len(blob) < 12 || be.Uint32(blob) != magicSuperBlob {
+		return fmt.Errorf("code signature does not begin with a super blob")
+	}
+	count := be.Uint32(blob[8:])
+	if uint64(count)*8 > uint64(len(blob)-12) {
+		return fmt.Errorf("code signature claims %d blobs in %d bytes", count, len(blob))
+	}
+	certificate := false
+	for i := range count {
+		at := uint64(be.Uint32(blob[12+8*i+4:]))
+		if at+8 > uint64(len(blob)) || at+uint64(be.Uint32(blob[at+4:])) > uint64(len(blob)) {
+			return fmt.Errorf("code signature blob %d stands at %d, beyond the end at %d", i, at, len(blob))
+		}
+		part := blob[at : at+uint64(be.Uint32(blob[at+4:]))]
+		switch {
+		case len(part) < 8:
+			return fmt.Errorf("code signature blob %d has %d bytes", i, len(part))
+		case be.Uint32(part) == magicCMS && len(part) > 8:
+			certificate = true
+		case be.Uint32(part) == magicCodeDirectory && len(part) >= 44 && part[37] == hashSHA256:
+			sum := sha256.Sum256(part)
+			id.CDHash = hex.EncodeToString(sum[:cdHashBytes])
+			switch flags := be.Uint32(part[12:]); {
+			case flags&flagLinkerSigned != 0:
+				id.Signature = "linker"
+			case flags&flagAdHoc != 0:
+				id.Signature = "ad hoc"
+			default:
+				id.Signature = "certificate"
+			}
+		}
+	}
+	// Without the ad hoc flag there must be a signer; a directory that claims one and has none proves nothing.
+	if id.Signature == "certificate" && !certificate {
+		id.Signature = "none"
+	}
+	return nil
+}

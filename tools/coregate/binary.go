@@ -1,0 +1,58 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+func newBinaryCmd() *cobra.Command {
+	var want binary.Want
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "binary WHISPER-CLI",
+		Short: "Say what a whisper-cli is, without running it",
+		Long: `Say what a whisper-cli is, without running it: format, platform, oldest system, libraries, signature, and
+what of Core ML is in it. What is demanded by flags is checked.
+
+No file can tell whether a Core ML build falls back when a load fails, or whether it was patched: that is what
+the negative control is for.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := binary.Inspect(args[0])
+			if err != nil {
+				return reportReason(cmd, args[0], binary.Reasons, err, nil, asJSON)
+			}
+			r := report{Facts: map[string]any{
+				"sha256": id.SHA256, "format": id.Format, "platform": id.OS + " " + id.Arch, "min_os": id.MinOS, "sdk": id.SDK, "id": id.ID,
+				"libraries": id.Libraries, "rpaths": id.RPaths, "coreml_symbols": id.Symbols, "coreml_texts": len(id.Texts),
+				"coreml_framework": id.LinksCoreML(), "coreml_double": id.Double, "signature": id.Signature, "cdhash": id.CDHash,
+			}}
+			reasons := binary.Check(args[0], id, want)
+			r.Verdict = binary.Reasons.Verdict(reasons)
+			r.Reasons, r.Notes = splitNotes(binary.Reasons, reasons)
+			return r.print(cmd.OutOrStdout(), args[0], asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&want.Flavour, "flavour", "", "ggml, or any Core ML flavour")
+	cmd.Flags().StringVar(&want.Lane, "lane", "", "physical or emulated")
+	cmd.Flags().StringVar(&want.OS, "os", "", "linux or macos")
+	cmd.Flags().StringVar(&want.Arch, "arch", "", "x86_64 or arm64")
+	cmd.Flags().StringVar(&want.SHA256, "sha256", "", "digest of the file that was built")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// splitNotes parts what decides a verdict from what a reader should see besides.
+func splitNotes(table reason.Table, all []reason.Reason) (reasons, notes []reason.Reason) {
+	reasons, notes = []reason.Reason{}, []reason.Reason{}
+	for _, r := range all {
+		if d, ok := table.Lookup(r.Code); ok && d.Class == reason.Note {
+			notes = append(notes, r)
+			continue
+		}
+		reasons = append(reasons, r)
+	}
+	return reasons, notes
+}
