@@ -28,7 +28,8 @@ var Reasons = reason.Table{
 		Do: "Link statically, and remove rpaths."},
 	{Code: "BINARY_UNSIGNED", Class: reason.Fail, Means: "A program for macOS on arm64 without a valid signature is killed when it starts.",
 		Do: "Sign it, ad hoc at least; then hash it."},
-	{Code: "BINARY_NO_SYMBOLS", Class: reason.Note, Means: "The symbol table does not show the bridge's functions, since the program was stripped; its texts were judged alone."},
+	{Code: "BINARY_NO_SYMBOLS", Class: reason.Note, Means: "The symbol table does not show the bridge's functions, since the program was stripped; its texts were judged alone.",
+		Do: "Nothing, or keep symbols to see more."},
 }
 
 // Want is what a program is expected to be. Empty members are not checked.
