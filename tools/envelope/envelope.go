@@ -83,6 +83,9 @@ func Parse(data []byte) (*Envelope, error) {
 }
 
 func decode(d document) (*Envelope, error) {
+	if len(d.Signatures) == 0 {
+		return nil, unsigned()
+	}
 	e := &Envelope{PayloadType: d.PayloadType}
 	alphabet := &alphabet{}
 	var err error
@@ -97,6 +100,10 @@ func decode(d document) (*Envelope, error) {
 		e.Signatures = append(e.Signatures, Signature{KeyID: s.KeyID, Sig: sig})
 	}
 	return e, nil
+}
+
+func unsigned() error {
+	return reason.Errorf("UNSIGNED_ENVELOPE", "signatures", "at least one", "none")
 }
 
 // alphabet decodes base64 in either alphabet, the same one for every text that it is given.
@@ -129,7 +136,7 @@ func (a *alphabet) decode(where, text string) ([]byte, error) {
 // others; they were not checked.
 func (e *Envelope) Open(ctx context.Context, key *Key) (payload []byte, others int, err error) {
 	if len(e.Signatures) == 0 {
-		return nil, 0, reason.Errorf("UNSIGNED_ENVELOPE", "signatures", "at least one", "none")
+		return nil, 0, unsigned()
 	}
 	if e.PayloadType != PayloadType {
 		return nil, 0, reason.Errorf("PAYLOAD_TYPE", "payloadType", PayloadType, "%q", e.PayloadType)

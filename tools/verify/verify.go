@@ -111,6 +111,7 @@ func (r *Result) open(ctx context.Context, signed []byte, key *envelope.Key) *re
 	e, err := envelope.Parse(signed)
 	if err != nil {
 		r.fault(err, "ENVELOPE_MALFORMED", "signed file")
+		r.predicateType(signed)
 		return nil
 	}
 	payload, others, err := e.Open(ctx, key)
@@ -121,13 +122,7 @@ func (r *Result) open(ctx context.Context, signed []byte, key *envelope.Key) *re
 	if others > 0 {
 		r.Unchecked = append(r.Unchecked, fmt.Sprintf("%d signatures by other keys", others))
 	}
-	kind := struct {
-		Type          string `json:"_type"`
-		PredicateType string `json:"predicateType"`
-	}{}
-	// A first look, to name the fault; the strict reader below decides.
-	if json.Unmarshal(payload, &kind) == nil && (kind.Type != receipt.StatementType || kind.PredicateType != receipt.PredicateType) {
-		r.Add("PREDICATE_TYPE", "payload", receipt.StatementType+" with "+receipt.PredicateType, "%q with %q", kind.Type, kind.PredicateType)
+	if r.predicateType(payload) {
 		return nil
 	}
 	s, err := receipt.Decode(payload)
@@ -136,6 +131,27 @@ func (r *Result) open(ctx context.Context, signed []byte, key *envelope.Key) *re
 		return nil
 	}
 	return s
+}
+
+// predicateType adds PREDICATE_TYPE for a statement of another kind. It is a first look, to name the
+// fault; the strict reader decides.
+func (r *Result) predicateType(data []byte) bool {
+	kind := struct {
+		Type          *string `json:"_type"`
+		PredicateType *string `json:"predicateType"`
+	}{}
+	if json.Unmarshal(data, &kind) != nil || kind.PredicateType == nil {
+		return false
+	}
+	if *kind.PredicateType == receipt.PredicateType && (kind.Type == nil || *kind.Type == receipt.StatementType) {
+		return false
+	}
+	found := "none"
+	if kind.Type != nil {
+		found = *kind.Type
+	}
+	r.Add("PREDICATE_TYPE", "statement", receipt.StatementType+" with "+receipt.PredicateType, "%s with %s", found, *kind.PredicateType)
+	return true
 }
 
 // fault adds an error's own reason, or one with a code for errors that bring none.
