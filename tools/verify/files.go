@@ -53,6 +53,10 @@ func (r *Result) files(s *receipt.Statement, f Files) error {
 			return fmt.Errorf("read release: %w", err)
 		}
 		for _, e := range entries {
+			if e.Type()&os.ModeSymlink != 0 {
+				r.Add("FILE_UNLISTED", e.Name(), "a file that the receipt names", "a symbolic link, which ships no bytes")
+				continue
+			}
 			others = append(others, filepath.Join(f.Release, e.Name()))
 		}
 	}
@@ -118,7 +122,7 @@ func (r *Result) listed(s *receipt.Statement, paths []string) (map[string]bool, 
 
 // digest is the digest of a file, or the tree digest of a directory.
 func digest(path string) (string, error) {
-	info, err := os.Lstat(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
@@ -126,7 +130,7 @@ func digest(path string) (string, error) {
 		return tree.Digest(path)
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is neither a file nor a directory: replace links by what they stand for", path)
+		return "", fmt.Errorf("%s is neither a file nor a directory", path)
 	}
 	sum, _, err := tree.HashFile(path)
 	return sum, err
