@@ -164,8 +164,8 @@ func Compare(f Fixture) Comparison {
 	c.likeness(f)
 	var chunks []editdist.Chunk
 	c.CoreMLGGML, chunks = delta(profile, c.GGML, c.CoreML, ggml, coreml)
-	if f.Source != nil {
-		c.CoreMLSource, chunks = delta(profile, c.Source, c.CoreML, source, coreml)
+	if d, better := delta(profile, c.Source, c.CoreML, source, coreml); d != nil {
+		c.CoreMLSource, chunks = d, better
 	}
 	c.GGMLSource, _ = delta(profile, c.Source, c.GGML, source, ggml)
 	c.CoreMLHuman, _ = delta(profile, c.Human, c.CoreML, human, coreml)
