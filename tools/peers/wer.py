@@ -2,6 +2,9 @@
 """normalised text equal to whisper-normalizer's, error rates and alignments equal to jiwer's"""
 # requirements: wer
 # ours: ./tools/peers/werours
+#
+# `tools/peers/run wer --golden tools/transcript/testdata/peer_rows.jsonl` writes the rows that go test checks without
+# any peer.
 import collections
 import json
 import os
@@ -81,8 +84,20 @@ def difference(peer, ours):
     return f"  peer {peer[max(0, at - 20):at + 40]!r}\n  ours {ours[max(0, at - 20):at + 40]!r}"
 
 
+def write_golden(path, table):
+    """Every seventh row of the table with the peers' answers, a JSON line each, for go test."""
+    with open(path, "w", encoding="utf-8") as f:
+        for language, mode, ref, hyp in table[::7]:
+            f.write(json.dumps({"Language": language, "Mode": mode, "Ref": ref, "Hyp": hyp, "Want": expected(mode, ref, hyp, True)}, ensure_ascii=False) + "\n")
+
+
 def main():
     table = list(wer_table.rows())
+    if len(sys.argv) == 3 and sys.argv[1] == "--golden":
+        write_golden(sys.argv[2], table)
+        return 0
+    if len(sys.argv) != 1:
+        sys.exit("usage: wer [--golden FILE]")
     rows = [*table, *scrambled(3000), *code_points()]
     answers = ask(rows)
     if len(answers) != len(rows):
