@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
@@ -34,6 +35,7 @@ var sections = []section{
 	{"Artifacts", artifact.Reasons},
 	{"Pins and patches", pin.Reasons},
 	{"Programs", binary.Reasons},
+	{"Patch experiment", ab.Reasons},
 	{"Parity", parity.Reasons},
 }
 

@@ -42,6 +42,7 @@ var commands = []func() *cobra.Command{
 	newBinaryCmd,
 	newPinCmd,
 	newPatchCmd,
+	newABCmd,
 	newExplainCmd,
 }
 

@@ -1,0 +1,283 @@
+// Package ab compares an unpatched whisper-cli with a patched one on the negative control.
+//
+// Each arm gets a model without an encoder beside it, again and again, interleaved with the other arm and
+// under several settings of the heap. A run is clean if it exits exactly 3 and prints both the Core ML
+// failure line and the final initialisation failure, each at the start of a line of standard error. Everything
+// else is a fault: a signal, another code, a missing line. No run is repeated or left out; what counts is the
+// table, with the interval in which each arm's true rate of clean exits lies (95 %, Wilson).
+//
+// This is an experiment about the patch. It is not the gate's canary, which runs once and is judged alone.
+package ab
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+// Lines that a clean refusal prints.
+const (
+	loadFailure    = "whisper_init_state: failed to load Core ML model from '"
+	contextFailure = "error: failed to initialize whisper context"
+)
+
+const (
+	deadline    = 2 * time.Minute
+	maxStream   = 1 << 20
+	cleanCode   = 3
+	maxAttempts = 100000
+)
+
+// Heap is a way to fill memory that malloc gives out.
+type Heap struct {
+	Name string   `json:"name"`
+	Env  []string `json:"env"`
+}
+
+// Heaps are the settings of this system's allocator: as it is, filled so that stale pointers show, and
+// (where the allocator can) zeroed, so that they hide.
+func Heaps() []Heap {
+	if runtime.GOOS == "darwin" {
+		return []Heap{
+			{"as is", []string{}},
+			{"0xaa", []string{"MallocPreScribble=1", "MallocScribble=1"}},
+		}
+	}
+	// glibc fills with the complement of what it is told: 85 gives 0xaa, 255 gives zeros.
+	return []Heap{
+		{"as is", []string{}},
+		{"0xaa", []string{"MALLOC_PERTURB_=85"}},
+		{"0x55", []string{"MALLOC_PERTURB_=170"}},
+		{"zeros", []string{"MALLOC_PERTURB_=255"}},
+	}
+}
+
+// Config is an experiment.
+type Config struct {
+	// Unpatched and Patched are paths of whisper-cli, built with Core ML and without fallback.
+	Unpatched, Patched string
+	// Model is a ggml model; Audio is a file that exists, since whisper-cli looks for it first.
+	Model, Audio string
+	// N is the number of runs of each arm under each heap.
+	N int
+	// Heaps are the settings to try; nil means [Heaps].
+	Heaps []Heap
+}
+
+// Row counts the outcomes of one arm under one heap.
+type Row struct {
+	// Arm is "unpatched" or "patched".
+	Arm  string `json:"arm"`
+	Heap string `json:"heap"`
+	N    int    `json:"n"`
+	// Clean counts runs that refused as they must; Low and High bound the true rate.
+	Clean int     `json:"clean"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	// Outcomes counts every way in which runs ended, such as "exit 3" or "signal 6"; "exit 3, no context line" is no
+	// clean one.
+	Outcomes map[string]int `json:"outcomes"`
+}
+
+// Report is what an experiment found.
+type Report struct {
+	Verdict reason.Verdict  `json:"verdict"`
+	Reasons []reason.Reason `json:"reasons"`
+	Notes   []reason.Reason `json:"notes"`
+	// FaultShown says that at least one unpatched run was not clean.
+	FaultShown bool  `json:"fault_shown"`
+	Rows       []Row `json:"rows"`
+}
+
+// Reasons are the codes of this package.
+var Reasons = reason.Table{
+	{Code: "AB_PATCHED_FAULT", Class: reason.Fail, Means: "A patched whisper-cli did not refuse cleanly at least once.",
+		Do: "Look at the outcome that the table counts; the patch does not cover this source."},
+	{Code: "AB_FAULT_NOT_SHOWN", Class: reason.Note, Means: "No unpatched run showed the fault, so this experiment says nothing about what the patch does.",
+		Do: "Raise n, look at the heap settings, or read the source: `coregate pin candidate`."},
+}
+
+// Run makes the experiment. An error means that it could not be made; faults are in the report.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	if c.N < 1 || c.N > maxAttempts {
+		return nil, fmt.Errorf("n is %d, expected 1 to %d", c.N, maxAttempts)
+	}
+	heaps := c.Heaps
+	if heaps == nil {
+		heaps = Heaps()
+	}
+	dir, err := os.MkdirTemp("", "ab")
+	if err != nil {
+		return nil, fmt.Errorf("stage: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	audio := "audio" + filepath.Ext(c.Audio)
+	for name, from := range map[string]string{"unpatched": c.Unpatched, "patched": c.Patched, "ggml-model.bin": c.Model, audio: c.Audio} {
+		if err := stage(from, filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+
+	var rows []Row
+	for _, h := range heaps {
+		for _, arm := range []string{"unpatched", "patched"} {
+			rows = append(rows, Row{Arm: arm, Heap: h.Name, Outcomes: map[string]int{}})
+		}
+	}
+	for i := range c.N {
+		for h, heap := range heaps {
+			order := rows[2*h : 2*h+2]
+			for j := range order {
+				// Every second round goes the other way, so that neither arm is always the warm one.
+				row := &order[j^i&1]
+				outcome, err := attempt(ctx, dir, row.Arm, audio, heap)
+				if err != nil {
+					return nil, err
+				}
+				row.N++
+				row.Outcomes[outcome]++
+			}
+		}
+	}
+	return judge(rows), nil
+}
+
+func judge(rows []Row) *Report {
+	r := &Report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Rows: rows}
+	for i := range rows {
+		row := &rows[i]
+		row.Clean = row.Outcomes[clean]
+		row.Low, row.High = Wilson(row.Clean, row.N)
+		switch {
+		case row.Clean == row.N:
+		case row.Arm == "unpatched":
+			r.FaultShown = true
+		default:
+			r.Reasons = append(r.Reasons, reason.Reason{
+				Code: "AB_PATCHED_FAULT", Where: "patched, heap " + row.Heap,
+				Expected: fmt.Sprintf("%d clean refusals of %d", row.N, row.N), Found: fmt.Sprint(row.Clean),
+			})
+		}
+	}
+	r.Verdict = Reasons.Verdict(r.Reasons)
+	if !r.FaultShown {
+		r.Notes = append(r.Notes, reason.Reason{Code: "AB_FAULT_NOT_SHOWN", Where: "unpatched", Expected: "a fault at least once", Found: "none"})
+	}
+	return r
+}
+
+func stage(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("stage: %w", err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return fmt.Errorf("stage: %w", err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return fmt.Errorf("stage %s: %w", from, err)
+	}
+	return out.Close()
+}
+
+// clean is the outcome of a refusal as it must be.
+const clean = "exit 3"
+
+// attempt runs one negative control and names its outcome.
+func attempt(ctx context.Context, dir, arm, audio string, heap Heap) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	cmd := exec.CommandContext(limited, filepath.Join(dir, arm), "-m", "ggml-model.bin", "-f", audio, "-l", "en", "-t", "1")
+	cmd.Dir = dir
+	cmd.Env = append([]string{"LC_ALL=C"}, heap.Env...)
+	cmd.WaitDelay = time.Second
+	stderr := &bounded{}
+	cmd.Stderr = stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case limited.Err() != nil:
+		return "deadline passed", nil
+	case err != nil && !errors.As(err, &exit):
+		return "", fmt.Errorf("run %s: %w", arm, err)
+	}
+	return outcome(cmd.ProcessState, stderr.Bytes()), nil
+}
+
+func outcome(state *os.ProcessState, stderr []byte) string {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return fmt.Sprintf("signal %d", status.Signal())
+	}
+	code := state.ExitCode()
+	name := fmt.Sprintf("exit %d", code)
+	// A shell's way to say that the program was ended by a signal.
+	if code == 134 || code == 139 {
+		return fmt.Sprintf("signal %d", code-128)
+	}
+	if code != cleanCode {
+		return name
+	}
+	if !hasLine(stderr, loadFailure) {
+		name += ", no load failure line"
+	}
+	if !hasLine(stderr, contextFailure) {
+		name += ", no context line"
+	}
+	return name
+}
+
+func hasLine(text []byte, prefix string) bool {
+	s := bufio.NewScanner(bytes.NewReader(text))
+	s.Buffer(nil, maxStream+1)
+	for s.Scan() {
+		if strings.HasPrefix(s.Text(), prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// bounded keeps the first bytes of a stream and counts on.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := maxStream - b.Len(); room > 0 {
+		b.Buffer.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// Table writes the report for people.
+func (r *Report) Table(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-10s %-6s %11s  %-16s %s\n", "arm", "heap", "clean", "95 % interval", "outcomes")
+	for _, row := range r.Rows {
+		var outcomes []string
+		for name, n := range row.Outcomes {
+			outcomes = append(outcomes, fmt.Sprintf("%s: %d", name, n))
+		}
+		slices.Sort(outcomes)
+		fmt.Fprintf(&b, "%-10s %-6s %5d/%-5d  %5.1f %% - %5.1f %%  %s\n",
+			row.Arm, row.Heap, row.Clean, row.N, 100*row.Low, 100*row.High, strings.Join(outcomes, ", "))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
