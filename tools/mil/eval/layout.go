@@ -124,6 +124,19 @@ func (f *frame) move(dst, src *node) {
 	}
 }
 
+// moveBack is move for a src whose strides may be negative.
+func (f *frame) moveBack(dst, src *node) {
+	size := src.dtype.Bits() / 8
+	l := newLoops(src.shape, dst.strides, src.strides)
+	d, s := f.buf[dst.root.slot], f.buf[src.root.slot]
+	l.each(f.pool, func(_ int, at []int, n int) {
+		for i := range n {
+			to, from := (dst.offset+at[0]+i*l.inner(0))*size, (src.offset+at[1]+i*l.inner(1))*size
+			copy(d[to:to+size], s[from:from+size])
+		}
+	})
+}
+
 // tile is the side of the squares in which a transposed copy goes, so that both
 // sides stay in cache.
 const tile = 32

@@ -170,7 +170,17 @@ func makeSliceByIndex(c *call) {
 			shape, steps = append(shape, n), append(steps, x.strides[d]*int(strides[d]))
 		}
 	}
-	c.view(0, x, shape, steps, offset)
+	if slices.Min(append(slices.Clone(steps), 0)) >= 0 {
+		c.view(0, x, shape, steps, offset)
+		return
+	}
+	// Views only run forwards, so what runs backwards is copied.
+	out := c.result(0, x.dtype, shape)
+	if out == nil {
+		return
+	}
+	from := &node{dtype: x.dtype, shape: shape, strides: steps, offset: x.offset + offset, root: x.root}
+	c.step(out, func(f *frame) { f.moveBack(out, from) }, x)
 }
 
 // slice gives the first index and the number of indices, as NumPy does.
