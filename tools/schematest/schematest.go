@@ -12,7 +12,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-var update = flag.Bool("update", false, "write the schemas in place of comparing them")
+var update = flag.Bool("update", false, "write schemas and goldens in place of comparing them")
+
+// Update says that the flag -update was given.
+func Update() bool { return *update }
 
 // Check compares a schema with what follows from type T, and samples of the type with the schema.
 // With -update it writes the file instead.
