@@ -289,7 +289,7 @@ func makeEinsum(c *call) {
 	}
 	m := &matmul{x: x, y: y, out: out, xm: xm, ym: ym, batch: batch, xs: xs, ys: ys,
 		os: slices.Delete(slices.Clone(out.strides[:rank-1]), rank-3, rank-2), row: out.strides[rank-3]}
-	c.step(out, m.run, x, y)
+	c.step(out, m.run, x, y).fuse = m
 }
 
 // canonical renames the letters of an equation in order of appearance.
