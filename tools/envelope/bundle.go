@@ -18,7 +18,9 @@ import (
 const BundleMediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
 // Bundle wraps an envelope made by [Sign] into a Sigstore bundle whose verification material is a
-// hint at the key: its id. Such a bundle holds no certificate, no log entry and no timestamp.
+// hint at the key: its id. Such a bundle holds no certificate, no log entry and no timestamp. The
+// signature itself names no key there: Sigstore's readers compare such a name with one of their own
+// making.
 func Bundle(envelope []byte, key *Key) ([]byte, error) {
 	e, err := Parse(envelope)
 	if err != nil {
@@ -26,7 +28,7 @@ func Bundle(envelope []byte, key *Key) ([]byte, error) {
 	}
 	inner := &dssepb.Envelope{PayloadType: e.PayloadType, Payload: e.Payload}
 	for _, s := range e.Signatures {
-		inner.Signatures = append(inner.Signatures, &dssepb.Signature{Keyid: s.KeyID, Sig: s.Sig})
+		inner.Signatures = append(inner.Signatures, &dssepb.Signature{Sig: s.Sig})
 	}
 	data, err := protojson.Marshal(&bundlepb.Bundle{
 		MediaType:            BundleMediaType,
