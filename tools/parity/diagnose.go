@@ -20,25 +20,25 @@ func defects(t Tensor) (nan, inf int, constant bool) {
 	return nan, inf, constant
 }
 
-// clear is how much better, in dB, an explanation must fit than the tensors as
+// margin is how much better, in dB, an explanation must fit than the tensors as
 // they are, before it is named.
-const clear = 20
+const margin = 20
 
 // explain looks for a known silent failure that accounts for the difference.
 func explain(r, c Tensor, m *Measurement) (code, found string) {
 	if n, first := silentFrames(r, c, m); n > 0 {
 		return "PARITY_ZERO_FRAMES", fmt.Sprintf("%d frame(s) of zeros, the first at %d", n, first)
 	}
-	if snr := snrOf(r, c, func(f, ch int) int { return ch*m.Frames + f }, m); snr > m.SNR+clear {
+	if snr := snrOf(r, c, func(f, ch int) int { return ch*m.Frames + f }, m); snr > m.SNR+margin {
 		return "PARITY_TRANSPOSED", fmt.Sprintf("%.1f dB once channels and frames change places", snr)
 	}
-	if math.Abs(m.Gain-1) > 1e-4 && m.GainSNR > m.SNR+clear {
+	if math.Abs(m.Gain-1) > 1e-4 && m.GainSNR > m.SNR+margin {
 		return "PARITY_GAIN", fmt.Sprintf("every value times %.5f; %.1f dB without that factor", m.Gain, m.GainSNR)
 	}
-	if by, snr := shift(r, c, m); snr > m.SNR+clear {
+	if by, snr := shift(r, c, m); snr > m.SNR+margin {
 		return "PARITY_SHIFTED", fmt.Sprintf("%.1f dB once frames move by %d", snr, by)
 	}
-	if snr := snrOf(r, c, func(f, ch int) int { return (m.Frames-1-f)*m.Channels + ch }, m); snr > m.SNR+clear {
+	if snr := snrOf(r, c, func(f, ch int) int { return (m.Frames-1-f)*m.Channels + ch }, m); snr > m.SNR+margin {
 		return "PARITY_REVERSED", fmt.Sprintf("%.1f dB with frames in reverse order", snr)
 	}
 	if at := misaligned(r, c, m); at >= 0 {
@@ -109,11 +109,11 @@ func shift(r, c Tensor, m *Measurement) (by int, snr float64) {
 // misaligned finds a tensor whose first frame is right and whose later ones
 // slide away, as a copy that ignores strides leaves it; -1 for none.
 func misaligned(_, _ Tensor, m *Measurement) int {
-	if m.Frames < 3 || m.FrameSNR[0] < m.SNR+clear {
+	if m.Frames < 3 || m.FrameSNR[0] < m.SNR+margin {
 		return -1
 	}
 	for f, snr := range m.FrameSNR {
-		if snr < m.FrameSNR[0]-clear {
+		if snr < m.FrameSNR[0]-margin {
 			return f
 		}
 	}
