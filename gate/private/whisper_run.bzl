@@ -9,6 +9,10 @@ load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
 
 visibility("//gate/...")
 
+# What a canary's fresh memory holds on the emulated lane. Uninitialised memory that happens to be
+# zero would let a crash pass for a refusal; the physical lane's allocator has no quiet setting for it.
+_CANARY_HEAP_FILL = 0xaa
+
 def _check(ctx, toolchain):
     if ctx.attr.lane and ctx.attr.lane != toolchain.lane:
         fail(wrong_lane(ctx.label, ctx.attr.lane, toolchain.lane))
@@ -40,6 +44,8 @@ def _spec(ctx, toolchain, encoder):
     if toolchain.evaluator:
         spec["evaluator"] = toolchain.evaluator.executable.path
         spec["fault"] = ctx.attr.fault
+    if ctx.attr.kind == "canary" and toolchain.lane == "emulated":
+        spec["heap_fill"] = _CANARY_HEAP_FILL
     if ctx.attr.warm_up and ctx.attr.kind == "coreml" and toolchain.lane == "physical":
         spec["warm_up"] = True
     return spec

@@ -61,6 +61,8 @@ func (s *Spec) Check() error {
 		return refuse("deadline_seconds", "1 to 86400", strconv.Itoa(s.DeadlineSeconds))
 	case s.Lane == evidence.LanePhysical && s.Fault != "" && s.Fault != "none":
 		return refuse("fault", "none: only the emulated lane's double has faults", s.Fault)
+	case s.HeapFill < 0 || s.HeapFill > 255 || s.HeapFill != 0 && s.Lane != evidence.LaneEmulated:
+		return refuse("heap_fill", "0, or on the emulated lane a byte from 1 to 255", strconv.Itoa(s.HeapFill))
 	case s.WarmUp && (s.Kind != evidence.KindCoreML || s.Lane != evidence.LanePhysical):
 		return refuse("warm_up", "a physical coreml run: a canary is never warmed", fmt.Sprintf("a run of kind %s on lane %s", s.Kind, s.Lane))
 	case s.Lane == evidence.LaneEmulated && s.Flavour != "ggml" && s.Evaluator == "":

@@ -86,6 +86,8 @@ func TestRefusals(t *testing.T) {
 		{"unknown lane", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Lane = "simulated" }},
 		{"unknown flavour", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Flavour = "openvino" }},
 		{"fault on a device", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Lane, s.Fault = evidence.LanePhysical, "gain-1pct" }},
+		{"filled heap on a device", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Lane, s.HeapFill = evidence.LanePhysical, 170 }},
+		{"heap filled with no byte", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.HeapFill = 256 }},
 		{"warm canary", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.WarmUp = true }},
 		{"no evaluator", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Evaluator = "" }},
 		{"language guessed", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Language = "auto" }},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -113,6 +114,10 @@ func environment(s *Spec, st *staging) map[string]string {
 		"PATH":   "/usr/bin:/bin",
 		"TMPDIR": st.path("tmp"),
 		"TZ":     "UTC",
+	}
+	if s.HeapFill != 0 {
+		// glibc fills with the complement of what it is told; other C libraries ignore the variable.
+		env["MALLOC_PERTURB_"] = strconv.Itoa(255 - s.HeapFill)
 	}
 	if s.Lane == evidence.LaneEmulated && s.Evaluator != "" {
 		env["COREML_GATE_EVALUATOR"] = st.path(stagedEvaluator)

@@ -206,6 +206,16 @@ func TestClosedWorld(t *testing.T) {
 	}
 }
 
+// TestHeapFill holds that a filled heap reaches the program and stands in the evidence.
+func TestHeapFill(t *testing.T) {
+	s := newSpec(t, evidence.KindCoreML, "world")
+	s.HeapFill = 0xaa
+	r := mustRun(t, s)
+	if !slices.Contains(r.Evidence.Stdout.Lines, "MALLOC_PERTURB_=85") || r.Evidence.Environment["MALLOC_PERTURB_"] != "85" {
+		t.Errorf("the program saw %q and the evidence says %v, want MALLOC_PERTURB_=85 in both", r.Evidence.Stdout.Lines, r.Evidence.Environment)
+	}
+}
+
 // TestDeterministic holds that two runs leave the same bytes.
 func TestDeterministic(t *testing.T) {
 	s := newSpec(t, evidence.KindCoreML, "words")

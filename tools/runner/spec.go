@@ -59,6 +59,10 @@ type Spec struct {
 	Evaluator string `json:"evaluator,omitempty"`
 	// Fault is the double's setting for tests; optional, "none" if left out.
 	Fault string `json:"fault,omitempty"`
+	// HeapFill is the byte that glibc's malloc fills fresh memory with, 1 to 255; 0 leaves the heap
+	// alone. A canary runs with a filled heap, so that memory which was never initialised cannot be
+	// zero by luck and hide a crash. Emulated lane only; optional.
+	HeapFill int `json:"heap_fill,omitempty"`
 	// Public says that the fixture's words may be kept in evidence.
 	Public bool `json:"public"`
 	// WarmUp asks for one run before the measured one; physical coreml runs only.
