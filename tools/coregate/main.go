@@ -35,6 +35,7 @@ var commands = []func() *cobra.Command{
 	newDeriveCmd,
 	newSignCmd,
 	newVerifyCmd,
+	newDiffCmd,
 	newParityCmd,
 	newPredictCmd,
 	newMelCmd,
