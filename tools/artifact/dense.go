@@ -22,6 +22,8 @@ type dense struct {
 	// rms bounds the root mean square of the differences, relative to the
 	// values' own; 0 where slack says all.
 	rms float64
+	// rounded says that the values are integers that something was rounded to.
+	rounded bool
 }
 
 // maxDense bounds a tensor that is decompressed in memory.
@@ -99,6 +101,7 @@ func (d *decompressor) constant(v *mil.Value) (*dense, error) {
 	if !t.DType.IsInt() || t.DType.Bits() > 32 {
 		return nil, fmt.Errorf("operand of type %s", t.DType)
 	}
+	x.rounded = true
 	if t.DType == mil.Uint8 || t.DType == mil.Int8 {
 		for i, b := range t.Data {
 			x.values[i] = float32(b)
@@ -267,11 +270,12 @@ func shiftScale(data, scale, offset *dense) (*dense, error) {
 			v -= offset.values[min(b, len(offset.values)-1)]
 		}
 		x.values[i] = s * v
-		step := float32(1)
-		if data.slack != nil {
-			step = data.slack[i]
+		switch {
+		case data.slack != nil:
+			x.slack[i] = float32(min(math.Abs(float64(s))*float64(data.slack[i]), math.MaxFloat32))
+		case data.rounded:
+			x.slack[i] = float32(math.Abs(float64(s)))
 		}
-		x.slack[i] = float32(math.Abs(float64(s))) * step
 	})
 	return x, err
 }
@@ -440,7 +444,7 @@ func (d *decompressor) sparse(op *mil.Op) (*dense, error) {
 // scatter puts the values of data where mask is set, and zeros elsewhere.
 func scatter(data, mask *dense) (*dense, error) {
 	n := len(mask.values)
-	x := &dense{shape: mask.shape, values: make([]float32, n), pruned: make([]bool, n), rms: data.rms}
+	x := &dense{shape: mask.shape, values: make([]float32, n), pruned: make([]bool, n), rms: data.rms, rounded: data.rounded}
 	if data.slack != nil {
 		x.slack = make([]float32, n)
 	}

@@ -49,10 +49,17 @@ func distance(diff, size, sum float64, n int64) float64 {
 	return math.Sqrt(diff / spread)
 }
 
+// unrelated is a distance that no compression of the same values reaches; two
+// independent tensors are 1.4 apart.
+const unrelated = 0.95
+
 // ok says whether the tensor matches.
 func (v *verdict) ok() bool {
 	if v.n == v.ignored || v.wrong > 0 && !v.bounded {
 		return false // nothing was compared, or something differs
+	}
+	if v.distance() > unrelated {
+		return false // whatever the bounds allow
 	}
 	// Among values that were rounded to a grid a few may sit on an edge.
 	if v.wrong > (v.n-v.ignored)/2000 {
