@@ -25,8 +25,8 @@ encoder is evaluated here from its program and weights, or its output was predic
 (--candidate). Without --mel a built-in sound is used.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if q.Model == "" || q.Encoder == "" {
-				return fmt.Errorf("parity needs --model MODEL.bin and --encoder ENCODER")
+			if q.Model == "" || q.Encoder == "" && q.Candidate == "" {
+				return fmt.Errorf("parity needs --model MODEL.bin, and --encoder ENCODER or the --candidate of ggml's own encoder")
 			}
 			r, err := check.Run(q)
 			if err != nil {

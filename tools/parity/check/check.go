@@ -32,7 +32,7 @@ var Reasons = slices.Concat(parity.Reasons, artifact.Reasons)
 
 // Request says what is to be compared.
 type Request struct {
-	Model, Encoder string
+	Model, Encoder string // Encoder may be "" for a candidate of ggml's own encoder
 	// Mel is a tensor file or 16 kHz WAV file; "" takes the built-in probe.
 	Mel, MelMember string
 	// Reference is a tensor of the source model's; "" computes it from the .bin.
@@ -64,14 +64,20 @@ func Run(q Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := artifact.Inspect(q.Model, q.Encoder, artifact.Options{ContentsOnly: true})
-	if err != nil {
-		return nil, err
-	}
 	c := &checker{Request: q, policy: p, Result: &Result{Facts: map[string]any{}}}
-	c.Judgement = parity.NewJudgement(p, Precision(report))
-	if !c.inspect(report) {
-		return c.done(), nil
+	if q.Encoder == "" {
+		if err := c.withoutEncoder(); err != nil {
+			return nil, err
+		}
+	} else {
+		report, err := artifact.Inspect(q.Model, q.Encoder, artifact.Options{ContentsOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		c.Judgement = parity.NewJudgement(p, Precision(report))
+		if !c.inspect(report) {
+			return c.done(), nil
+		}
 	}
 	model, err := ggml.Open(q.Model)
 	if err != nil {
@@ -130,6 +136,25 @@ func (c *checker) done() *Result {
 	c.Verdict = Reasons.Verdict(c.Reasons)
 	c.SatisfiesGate = c.Verdict == reason.Pass && c.Judgement.Policy == parity.GatePolicy
 	return c.Result
+}
+
+// withoutEncoder begins a judgement of ggml's own encoder, whose precision is
+// what the candidate's sidecar says: ggml, or ggml-flash with flash attention.
+func (c *checker) withoutEncoder() error {
+	if c.Candidate == "" {
+		return errors.New("expected an encoder, or the output of ggml's own as a candidate")
+	}
+	_, s, _, err := parity.ReadSide(c.Candidate, c.CandidateMember, "candidate")
+	if err != nil {
+		return err
+	}
+	precision := ""
+	if s != nil && strings.HasPrefix(s.DType, "ggml") {
+		precision = s.DType
+	}
+	c.Facts["precision"] = precision
+	c.Judgement = parity.NewJudgement(c.policy, precision)
+	return nil
 }
 
 // inspect takes over what the artifact's inspection found. It reports whether a
