@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +113,20 @@ var Reasons = reason.Table{
 
 // Run makes the experiment. An error means that it could not be made; faults are in the report.
 func Run(ctx context.Context, c Config) (*Report, error) {
+	rows, err := runArms(ctx, c, map[string]string{"unpatched": c.Unpatched, "patched": c.Patched})
+	if err != nil {
+		return nil, err
+	}
+	return judge(rows), nil
+}
+
+// Control repeats the negative control of one unpatched whisper-cli, c.Unpatched, and returns its rows.
+func Control(ctx context.Context, c Config) ([]Row, error) {
+	return runArms(ctx, c, map[string]string{"unpatched": c.Unpatched})
+}
+
+// runArms stages the programs by name and runs each n times under each heap, in turn.
+func runArms(ctx context.Context, c Config, programs map[string]string) ([]Row, error) {
 	if c.N < 1 || c.N > maxAttempts {
 		return nil, fmt.Errorf("n is %d, expected 1 to %d", c.N, maxAttempts)
 	}
@@ -125,24 +140,28 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	}
 	defer os.RemoveAll(dir)
 	audio := "audio" + filepath.Ext(c.Audio)
-	for name, from := range map[string]string{"unpatched": c.Unpatched, "patched": c.Patched, "ggml-model.bin": c.Model, audio: c.Audio} {
+	staged := maps.Clone(programs)
+	staged["ggml-model.bin"], staged[audio] = c.Model, c.Audio
+	for name, from := range staged {
 		if err := stage(from, filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}
 	}
 
+	arms := slices.Sorted(maps.Keys(programs))
+	slices.Reverse(arms) // unpatched first
 	var rows []Row
 	for _, h := range heaps {
-		for _, arm := range []string{"unpatched", "patched"} {
+		for _, arm := range arms {
 			rows = append(rows, Row{Arm: arm, Heap: h.Name, Outcomes: map[string]int{}})
 		}
 	}
 	for i := range c.N {
 		for h, heap := range heaps {
-			order := rows[2*h : 2*h+2]
+			order := rows[len(arms)*h : len(arms)*(h+1)]
 			for j := range order {
 				// Every second round goes the other way, so that neither arm is always the warm one.
-				row := &order[j^i&1]
+				row := &order[(j+i)%len(order)]
 				outcome, err := attempt(ctx, dir, row.Arm, audio, heap)
 				if err != nil {
 					return nil, err
@@ -152,15 +171,17 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 			}
 		}
 	}
-	return judge(rows), nil
+	for i := range rows {
+		rows[i].Clean = rows[i].Outcomes[clean]
+		rows[i].Low, rows[i].High = Wilson(rows[i].Clean, rows[i].N)
+	}
+	return rows, nil
 }
 
 func judge(rows []Row) *Report {
 	r := &Report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Rows: rows}
 	for i := range rows {
 		row := &rows[i]
-		row.Clean = row.Outcomes[clean]
-		row.Low, row.High = Wilson(row.Clean, row.N)
 		switch {
 		case row.Clean == row.N:
 		case row.Arm == "unpatched":

@@ -11,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
+	"github.com/coreml-gate/rules_coreml_gate/tools/candidate"
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
@@ -36,6 +37,7 @@ var sections = []section{
 	{"Pins and patches", pin.Reasons},
 	{"Programs", binary.Reasons},
 	{"Patch experiment", ab.Reasons},
+	{"Candidate pins", candidate.Reasons},
 	{"Parity", parity.Reasons},
 }
 

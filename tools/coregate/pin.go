@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/patches"
+	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 	"github.com/coreml-gate/rules_coreml_gate/tools/patch"
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
@@ -20,7 +23,7 @@ func newPinCmd() *cobra.Command {
 		Use:   "pin",
 		Short: "Make, verify and judge pins of upstream whisper.cpp",
 	}
-	cmd.AddCommand(newPinManifestCmd(), newPinVerifyCmd())
+	cmd.AddCommand(newPinManifestCmd(), newPinVerifyCmd(), newPinCandidateCmd())
 	return cmd
 }
 
@@ -107,30 +110,47 @@ type pinFlags struct {
 }
 
 func (f *pinFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.pin, "pin", "", "pin file, such as third_party/whisper_cpp/pins/97c56f1d.json")
+	cmd.Flags().StringVar(&f.pin, "pin", pins.Names()[0], "a known pin ("+strings.Join(pins.Names(), ", ")+"), or the file of one")
 	cmd.Flags().StringVar(&f.source, "source", "", "clone or unpacked archive of whisper.cpp")
-	cmd.Flags().StringVar(&f.patch, "patch", "", "compatibility patch (default: patches/ of the tree that holds the pin)")
+	cmd.Flags().StringVar(&f.patch, "patch", "", "compatibility patch, if it is not the known one")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
-	mustHave(cmd, "pin", "source")
+	mustHave(cmd, "source")
 }
 
-// read reads the pin and the patch that belongs to it.
-func (f *pinFlags) read() (*pin.Pin, []byte, error) {
+// read finds the pin, its manifest and its patch: compiled in, or from files. A manifest that is not the pin's is
+// a [*reason.Error]; the pin is returned beside it.
+func (f *pinFlags) read() (*pins.Entry, error) {
+	if slices.Contains(pins.Names(), f.pin) {
+		e, err := pins.Load(f.pin)
+		if err != nil || f.patch == "" {
+			return e, err
+		}
+		e.Patch, err = readPatch(f.patch)
+		return e, err
+	}
 	p, err := pin.ReadPin(f.pin)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	path := f.patch
-	if path == "" {
-		// A pin stands at third_party/whisper_cpp/pins of the tree that its patch's label is relative to.
-		label := strings.Replace(strings.TrimPrefix(p.Patch.Label, "//"), ":", "/", 1)
-		path = filepath.Join(filepath.Dir(f.pin), "..", "..", "..", filepath.FromSlash(label))
+	e := &pins.Entry{Pin: p}
+	if f.patch != "" {
+		e.Patch, err = readPatch(f.patch)
+	} else {
+		e.Patch, err = patches.Read(p.Patch.Label)
 	}
+	if err != nil {
+		return nil, err
+	}
+	e.Manifest, err = p.ReadManifest(f.pin)
+	return e, err
+}
+
+func readPatch(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read patch (name it with --patch): %w", err)
+		return nil, fmt.Errorf("read patch: %w", err)
 	}
-	return p, data, nil
+	return data, nil
 }
 
 // reportReason prints a pass, or the one reason that err carries; any other error is the caller's.
@@ -149,7 +169,7 @@ func reportReason(cmd *cobra.Command, title string, table reason.Table, err erro
 func newPinVerifyCmd() *cobra.Command {
 	var f pinFlags
 	cmd := &cobra.Command{
-		Use:   "verify --pin PIN.json --source DIR",
+		Use:   "verify --source DIR [--pin PIN]",
 		Short: "Tie a pin to the upstream commit, by git's own object ids",
 		Long: `Tie a pin to the upstream commit. The commit, the tree and each file of the manifest are hashed again as
 git hashes them (SHA-1) and as the manifest does (SHA-256); the patch is checked byte for byte and applied
@@ -157,23 +177,23 @@ to a buffer. --source is a clone that holds the commit (its work tree is not loo
 archive of it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, patchBytes, err := f.read()
-			if err != nil {
+			e, err := f.read()
+			if e == nil {
 				return err
 			}
-			src, err := openSource(f.source, p.Commit)
-			if err != nil {
-				return err
-			}
-			m, err := p.ReadManifest(f.pin)
-			if err == nil {
-				err = pin.Verify(p, m, src)
+			p := e.Pin
+			src, openErr := openSource(f.source, p.Commit)
+			if openErr != nil {
+				return openErr
 			}
 			if err == nil {
-				err = pin.VerifyPatch(p, patchBytes, src)
+				err = pin.Verify(p, e.Manifest, src)
+			}
+			if err == nil {
+				err = pin.VerifyPatch(p, e.Patch, src)
 			}
 			return reportReason(cmd, "pin "+p.Name, pin.Reasons, err, map[string]any{
-				"commit": p.Commit, "tree": p.Tree, "supported": p.Supported, "files": len(m),
+				"commit": p.Commit, "tree": p.Tree, "supported": p.Supported, "files": len(e.Manifest),
 				"manifest_sha256": p.Manifest.SHA256, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
 			}, f.asJSON)
 		},
@@ -194,18 +214,19 @@ func newPatchCmd() *cobra.Command {
 func newPatchVerifyCmd() *cobra.Command {
 	var f pinFlags
 	cmd := &cobra.Command{
-		Use:   "verify --pin PIN.json --source DIR",
+		Use:   "verify --source DIR [--pin PIN]",
 		Short: "Say whether a tree is the pinned one with the pinned patch and nothing else",
 		Long: `Say whether a tree is the pinned one with the pinned patch and nothing else: before a build, and again
 after it. Files are hashed as they stand on disk: tracked, untracked and ignored ones, modes and links all
 count, and no setting of git takes part. Build in a folder outside of the tree.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, patchBytes, err := f.read()
+			e, err := f.read()
 			if err != nil {
 				return err
 			}
-			return reportReason(cmd, "patch on "+f.source, pin.Reasons, patch.VerifyTree(p, patchBytes, f.source), map[string]any{
+			p := e.Pin
+			return reportReason(cmd, "patch on "+f.source, pin.Reasons, patch.VerifyTree(p, e.Patch, f.source), map[string]any{
 				"pin": p.Name, "tree": p.Tree, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
 			}, f.asJSON)
 		},

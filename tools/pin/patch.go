@@ -3,6 +3,7 @@ package pin
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
@@ -63,6 +64,40 @@ func (p *Patch) Apply(content []byte) ([]byte, error) {
 		return nil, reason.Errorf("PATCH_APPLY", p.Path, "each hunk exactly at its line", "%v", err)
 	}
 	return out.Bytes(), nil
+}
+
+// Offset says how many lines away from where they claim to be the patch's hunks would fit, if each fits at
+// exactly one place and all are equally far off. It is for reports: [Patch.Apply] takes no offset.
+func (p *Patch) Offset(content []byte) (lines int64, ok bool) {
+	text := strings.SplitAfter(string(content), "\n")
+	for i, f := range p.file.TextFragments {
+		var old []string
+		for _, line := range f.Lines {
+			if line.Old() {
+				old = append(old, line.Line)
+			}
+		}
+		at := occurrences(text, old)
+		if len(at) != 1 {
+			return 0, false
+		}
+		off := int64(at[0]) + 1 - f.OldPosition
+		if i > 0 && off != lines {
+			return 0, false
+		}
+		lines = off
+	}
+	return lines, true
+}
+
+func occurrences(text, lines []string) []int {
+	var at []int
+	for i := 0; len(lines) > 0 && i+len(lines) <= len(text); i++ {
+		if slices.Equal(text[i:i+len(lines)], lines) {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 // Revert returns the content before the patch: the other direction of [Patch.Apply], as strict.

@@ -86,6 +86,11 @@ func ReadPin(path string) (*Pin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read pin: %w", err)
 	}
+	return ParsePin(path, data)
+}
+
+// ParsePin is [ReadPin] on bytes; path is what errors call them.
+func ParsePin(path string, data []byte) (*Pin, error) {
 	p := &Pin{}
 	if err := strictjson.Decode(data, p); err != nil {
 		return nil, fmt.Errorf("pin %s: %w", path, err)
@@ -141,16 +146,18 @@ func (id Identity) check() error {
 
 // ReadManifest reads the manifest that the pin at pinPath names and holds it against the pin's digest.
 func (p *Pin) ReadManifest(pinPath string) (Manifest, error) {
-	return readManifest(filepath.Join(filepath.Dir(pinPath), p.Manifest.File), p.Manifest.SHA256)
-}
-
-func readManifest(path, expected string) (Manifest, error) {
+	path := filepath.Join(filepath.Dir(pinPath), p.Manifest.File)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read content manifest: %w", err)
 	}
-	if found := Digest(data); found != expected {
-		return nil, reason.Errorf("PIN_MANIFEST", path, "SHA-256 "+expected, "%s", found)
+	return p.ParseManifest(path, data)
+}
+
+// ParseManifest is [Pin.ReadManifest] on bytes; path is what errors call them.
+func (p *Pin) ParseManifest(path string, data []byte) (Manifest, error) {
+	if found := Digest(data); found != p.Manifest.SHA256 {
+		return nil, reason.Errorf("PIN_MANIFEST", path, "SHA-256 "+p.Manifest.SHA256, "%s", found)
 	}
 	m, err := ParseManifest(data)
 	if err != nil {

@@ -170,7 +170,7 @@ func (c *Clone) object(name string) (id, kind string, content []byte, err error)
 
 // CommitObject returns the commit's content, checked against its id.
 func (c *Clone) CommitObject() ([]byte, error) {
-	id, kind, content, err := c.object(c.commit)
+	id, kind, content, err := c.object(c.commit + "^{commit}") // a tag may be annotated
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
+	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
+	"github.com/coreml-gate/rules_coreml_gate/tools/candidate"
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+// candidateFlags are what `pin candidate` is told.
+type candidateFlags struct {
+	source, commit, manifest string
+	evidence                 []string
+	control                  ab.Config
+	asJSON                   bool
+}
+
+func newPinCandidateCmd() *cobra.Command {
+	var f candidateFlags
+	cmd := &cobra.Command{
+		Use:   "candidate --source DIR [--commit ID]",
+		Short: "Say what a proposed upstream revision means for the patch",
+		Long: `Say what a proposed upstream revision means for the compatibility patch, and whether it could be a pin.
+
+From the source: is the batch initialised, which early returns are unsafe, does the patch apply, is the
+contract (markers, exit codes, encoder name, tensors, flags) still there. With an unpatched whisper-cli of the
+candidate, the negative control is repeated -n times under each heap setting. With evidence of runs of the candidate
+(coregate run), those are judged. The answer lists the four conditions under which the patch may go, each met,
+not met or not run. A run on the emulated lane meets a condition "emulated only", which never deletes.
+
+The verdict is about the candidate as a pin: fail if it breaks the contract, or needs the patch and does not
+take it exactly. The decision about the patch stands beside it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	cmd.Flags().StringVar(&f.source, "source", "", "clone or unpacked archive of whisper.cpp")
+	cmd.Flags().StringVar(&f.commit, "commit", "", "commit of the clone (default: HEAD); its work tree is not looked at")
+	cmd.Flags().StringVar(&f.manifest, "manifest", "", "where to write the candidate's content manifest")
+	cmd.Flags().StringVar(&f.control.Unpatched, "unpatched", "", "unpatched whisper-cli of the candidate, built with Core ML and without fallback")
+	cmd.Flags().StringVar(&f.control.Model, "model", "", "a ggml model for the control")
+	cmd.Flags().StringVar(&f.control.Audio, "audio", "", "an audio file for the control")
+	cmd.Flags().IntVar(&f.control.N, "n", 100, "runs of the control under each heap setting")
+	cmd.Flags().StringArrayVar(&f.evidence, "evidence", nil, "evidence.json of a run of the candidate; may be repeated")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
+	mustHave(cmd, "source")
+	cmd.MarkFlagsRequiredTogether("unpatched", "model", "audio")
+	return cmd
+}
+
+func (f *candidateFlags) run(cmd *cobra.Command) error {
+	q, err := f.question(cmd)
+	if err != nil {
+		return err
+	}
+	a, err := candidate.Ask(cmd.Context(), q)
+	if err != nil {
+		return err
+	}
+	if f.manifest != "" {
+		if err := os.WriteFile(f.manifest, a.Manifest.Format(), 0o644); err != nil {
+			return fmt.Errorf("write manifest: %w", err)
+		}
+	}
+	r := report{Verdict: candidate.Reasons.Verdict(a.Reasons), Reasons: a.Reasons, Notes: []reason.Reason{}}
+	title := "candidate " + shorten(q.Commit)
+	if f.asJSON {
+		r.Facts = map[string]any{
+			"commit": q.Commit, "decision": a.Decision, "conditions": a.Conditions, "batch": a.Batch, "patch": a.Patch, "contract": a.Contract,
+			"manifest_sha256": a.ManifestSHA256, "missing": a.Missing, "control": a.Control,
+		}
+		return r.print(cmd.OutOrStdout(), title, true)
+	}
+	printCandidate(cmd.OutOrStdout(), a)
+	r.Facts = map[string]any{"manifest_sha256": a.ManifestSHA256}
+	return r.print(cmd.OutOrStdout(), title, false)
+}
+
+func (f *candidateFlags) question(cmd *cobra.Command) (candidate.Question, error) {
+	var q candidate.Question
+	for i, name := range pins.Names() {
+		e, err := pins.Load(name)
+		if err != nil {
+			return q, err
+		}
+		q.Pins = append(q.Pins, e.Pin)
+		if i == 0 {
+			q.Supported, q.SupportedManifest, q.Patch = e.Pin, e.Manifest, e.Patch
+		}
+	}
+	var err error
+	if q.Commit, err = resolve(cmd, f.source, f.commit); err != nil {
+		return q, err
+	}
+	if q.Source, err = openSource(f.source, q.Commit); err != nil {
+		return q, err
+	}
+	if f.control.Unpatched != "" {
+		q.Control = &f.control
+	}
+	for _, path := range f.evidence {
+		e, _, err := evidence.ReadFile(path)
+		if err != nil {
+			return q, err
+		}
+		q.Evidence = append(q.Evidence, e)
+	}
+	return q, nil
+}
+
+// resolve names the commit of a clone in full; a folder that is none keeps what it was called, if anything.
+func resolve(cmd *cobra.Command, source, commit string) (string, error) {
+	if _, err := os.Stat(source + "/.git"); err != nil {
+		return commit, nil
+	}
+	if commit == "" {
+		commit = "HEAD"
+	}
+	git := exec.CommandContext(cmd.Context(), "git", "-c", "safe.directory=*", "-C", source, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}")
+	out, err := git.Output()
+	if err != nil {
+		return "", fmt.Errorf("resolve %s in %s: %w", commit, source, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func shorten(commit string) string {
+	if commit == "" {
+		return "of an unknown commit"
+	}
+	return commit[:min(12, len(commit))]
+}
+
+func printCandidate(w io.Writer, a *candidate.Answer) {
+	fmt.Fprintf(w, "patch: %s\n", a.Decision)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, c := range a.Conditions {
+		fmt.Fprintf(t, "  %d\t%s\t%s\t%s\n", i+1, c.State, c.Name, c.Evidence)
+	}
+	t.Flush()
+	kept := 0
+	for _, c := range a.Contract {
+		if c.Kept {
+			kept++
+		}
+	}
+	fmt.Fprintf(w, "  applies: %s; contract: %d of %d clauses kept; files: %d, %d missing\n", a.Patch, kept, len(a.Contract), len(a.Manifest), len(a.Missing))
+}
