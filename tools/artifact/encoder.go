@@ -37,7 +37,7 @@ func (e *encoder) close() {
 
 // openEncoder opens whatever stands at path. Faults of the artifact are
 // findings; an error means that the disk could not be read.
-func openEncoder(name string, o ScanOptions) (*encoder, error) {
+func openEncoder(name string) (*encoder, error) {
 	e := &encoder{path: name}
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +50,7 @@ func openEncoder(name string, o ScanOptions) (*encoder, error) {
 	if !info.IsDir() {
 		return e, e.openFile(info)
 	}
-	e.inventory, e.reasons, err = Scan(name, o)
+	e.inventory, e.reasons, err = Scan(name)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,6 @@ type Options struct {
 	// MinimumMacOS, such as "13.0", is the oldest system that must read the
 	// encoder; "" holds it against none.
 	MinimumMacOS string
-	// FollowLinks takes links to files for the files, as Bazel's sandbox wants.
-	FollowLinks bool
 	// NoDigests leaves out the SHA-256 of the model and of the encoder's tree.
 	NoDigests bool
 }
@@ -116,7 +114,7 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 	if encoderPath == "" {
 		return r.finish(reasons, o), nil
 	}
-	e, err := openEncoder(encoderPath, ScanOptions{FollowLinks: o.FollowLinks})
+	e, err := openEncoder(encoderPath)
 	if err != nil {
 		return nil, err
 	}
@@ -305,11 +303,7 @@ func (x *Encoder) digest(e *encoder, o Options) (err error) {
 		x.Digest, _, err = tree.HashFile(e.path)
 		return err
 	}
-	links := tree.RefuseLinks
-	if o.FollowLinks {
-		links = tree.FollowLinks
-	}
-	files, err := tree.Files(e.path, links)
+	files, err := tree.Files(e.path, tree.RefuseLinks)
 	if err != nil {
 		// What cannot be named safely has been reported, or is now: such a tree
 		// has no digest.

@@ -487,7 +487,7 @@ func TestManyFilesEndTheScan(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	inv, reasons, err := Scan(dir, ScanOptions{})
+	inv, reasons, err := Scan(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

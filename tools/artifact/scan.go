@@ -58,20 +58,12 @@ func (inv *Inventory) find(p string) (Entry, bool) {
 	return inv.Entries[i], true
 }
 
-// ScanOptions change what Scan takes for a fault.
-type ScanOptions struct {
-	// FollowLinks takes symbolic links to files for the files: Bazel's sandbox
-	// presents an action's inputs as links. Never set it for a folder of the
-	// user's.
-	FollowLinks bool
-}
-
 // Scan lists the folder root and finds what must not be in an artifact: links,
 // special files, names that are unsafe or collide, more than the limits.
 // Nothing is opened but small files that may be git-lfs pointers. The error is
 // for folders that cannot be read.
-func Scan(root string, o ScanOptions) (*Inventory, []reason.Reason, error) {
-	s := &scanner{root: root, o: o, folded: map[string]string{}, inv: &Inventory{}}
+func Scan(root string) (*Inventory, []reason.Reason, error) {
+	s := &scanner{root: root, folded: map[string]string{}, inv: &Inventory{}}
 	if err := s.dir("", 0); err != nil {
 		return nil, nil, fmt.Errorf("scan %s: %w", filepath.Base(root), err)
 	}
@@ -83,7 +75,6 @@ var errTooLarge = errors.New("too large")
 
 type scanner struct {
 	root    string
-	o       ScanOptions
 	inv     *Inventory
 	folded  map[string]string
 	reasons []reason.Reason
@@ -135,12 +126,8 @@ func (s *scanner) entry(rel string, d fs.DirEntry, depth int) error {
 	}
 	host := filepath.Join(s.root, filepath.FromSlash(rel))
 	if info.Mode()&fs.ModeSymlink != 0 {
-		target, err := os.Stat(host)
-		if !s.o.FollowLinks || err != nil || target.IsDir() {
-			s.link(rel, host)
-			return nil
-		}
-		info = target
+		s.link(rel, host)
+		return nil
 	}
 	e := Entry{Path: rel, Dir: info.IsDir()}
 	switch {

@@ -1,0 +1,110 @@
+// Command gate_inspect judges a model and its compiled encoder in a build action:
+//
+//	gate_inspect --model=M.bin --encoder=DIR.mlmodelc --out=CONTRACT.json [--minimum_macos=13.0]
+//
+// It writes the judgement "contract", in the form that gates and receipts read, whatever the verdict
+// is. Names and places are judged as they ship: the two side by side, each under its own name. Exit
+// codes: 0 judged, 1 the inputs cannot be read, 2 wrong usage.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
+
+func run(args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet("gate_inspect", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	model := flags.String("model", "", "the ggml `file`")
+	encoder := flags.String("encoder", "", "the compiled encoder, a `folder`")
+	out := flags.String("out", "", "where the judgement goes")
+	minimum := flags.String("minimum_macos", "", "the oldest macOS that must read the encoder")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if *model == "" || *encoder == "" || *out == "" || flags.NArg() != 0 {
+		fmt.Fprintln(stderr, "gate_inspect: --model, --encoder and --out are needed, and nothing else")
+		return 2
+	}
+	if err := inspect(*model, *encoder, *out, *minimum); err != nil {
+		fmt.Fprintf(stderr, "gate_inspect: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func inspect(model, encoder, out, minimum string) (err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(out), ".inspect-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := os.RemoveAll(dir); err == nil {
+			err = e
+		}
+	}()
+	m, e := filepath.Join(dir, filepath.Base(model)), filepath.Join(dir, filepath.Base(encoder))
+	if err := stage(model, m); err != nil {
+		return err
+	}
+	if err := stage(encoder, e); err != nil {
+		return err
+	}
+	r, err := artifact.Inspect(m, e, artifact.Options{MinimumMacOS: minimum})
+	if err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(judgement(r), "", "  ")
+	if err != nil {
+		return err
+	}
+	// A judgement names things as they ship, not where they were looked at.
+	b = bytes.ReplaceAll(b, []byte(dir+string(filepath.Separator)), nil)
+	b = bytes.ReplaceAll(b, []byte(dir), []byte("."))
+	return os.WriteFile(out, append(b, '\n'), 0o644)
+}
+
+// judgement gives a report the form that gates read. Facts are flat there; coregate inspect --json
+// has them all.
+func judgement(r *artifact.Report) judge.Judgement {
+	facts := map[string]any{"shippable": r.Shippable}
+	if d := r.Derived; d != nil {
+		facts["derived"] = d.Path
+	}
+	if m := r.Model; m != nil {
+		facts["model_sha256"], facts["model_type"] = m.SHA256, m.FType
+	}
+	if e := r.Encoder; e != nil {
+		facts["encoder_digest"], facts["encoder_form"], facts["encoder_kind"] = e.Digest, e.Form, e.Kind
+		facts["minimum_macos"], facts["specification_version"] = e.MinimumMacOS, e.SpecificationVersion
+		facts["producer"] = e.Producer.String()
+		if p := e.Precision; p != nil {
+			facts["precision"], facts["weights"], facts["compute"] = p.Class, p.Weights, p.Compute
+			facts["compression"] = schemes(p.Compression)
+		}
+	}
+	if p := r.Pairing; p != nil {
+		facts["tensors"], facts["tensors_matched"] = p.Tensors, p.Matched
+		facts["pairing_rule"], facts["weights_finer"] = p.Rule, p.Finer
+	}
+	return judge.Judgement{Name: "contract", Verdict: r.Verdict, Reasons: r.Reasons, Notes: r.Notes, Facts: facts}
+}
+
+func schemes(list []artifact.Scheme) string {
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.String()
+	}
+	return strings.Join(names, "; ")
+}
