@@ -316,6 +316,9 @@ func TestCompileRefuses(t *testing.T) {
 			f.Name = "other"
 			m.Program.Functions = append(m.Program.Functions, &f)
 		}, "expected one function, found 2"},
+		"no default function": {func(m *spec.Model) {
+			m.Description.Functions = []spec.Function{{Name: "main"}}
+		}, `names "" as its default function`},
 		"opset": {func(m *spec.Model) {
 			m.Program.Functions[0].Opset = "CoreML99"
 		}, `opset "CoreML99"`},
@@ -334,6 +337,29 @@ func TestCompileRefuses(t *testing.T) {
 		if _, err := os.Stat(dest); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: something was written", name)
 		}
+	}
+}
+
+// A package may describe its only function by name; the compiled model says the same.
+func TestFunctionDescribedByName(t *testing.T) {
+	dir := t.TempDir()
+	m, w := small(t, "CoreML8")
+	d := m.Description
+	fn := d.Function
+	fn.Name = "main"
+	d.Function, d.Functions, d.DefaultFunction = spec.Function{}, []spec.Function{fn}, "main"
+	if err := WritePackage(filepath.Join(dir, "a.mlpackage"), m, w); err != nil {
+		t.Fatal(err)
+	}
+	if err := Compile(open(t, filepath.Join(dir, "a.mlpackage")), filepath.Join(dir, "a.mlmodelc")); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, filepath.Join(dir, "a.mlmodelc"))
+	if got := c.Description.Interface(); got == nil || got.Name != "main" || len(got.Inputs) != 1 || got.Inputs[0].Name != "x" {
+		t.Errorf("the interface is %+v", got)
+	}
+	if len(c.Metadata.Inputs) != 1 || c.Metadata.Inputs[0].Name != "x" {
+		t.Errorf("metadata.json has inputs %+v", c.Metadata.Inputs)
 	}
 }
 

@@ -105,18 +105,19 @@ var availability = map[int32]map[string]string{
 // describe makes the metadata of a compiled ML program.
 func describe(m *spec.Model, className string) *Metadata {
 	d := m.Description
+	fn := d.Interface()
 	md := &Metadata{
 		OutputVersion: "3.0", Doc: d.Metadata.Doc, Version: d.Metadata.Version,
 		Author: d.Metadata.Author, License: d.Metadata.License,
-		Inputs: metadataFeatures(d.Inputs), Outputs: metadataFeatures(d.Outputs),
+		Inputs: metadataFeatures(fn.Inputs), Outputs: metadataFeatures(fn.Outputs),
 		ModelParameters: []json.RawMessage{}, SpecificationVersion: m.SpecificationVersion,
 		Histogram: map[string]int{}, IsUpdatable: "0",
 		Availability: availability[m.SpecificationVersion],
 		ModelType:    MetadataType{Name: "MLModelType_" + m.Kind.String()},
 		User:         map[string]string{}, ClassName: className, Method: "predict",
 	}
-	if len(d.States) > 0 {
-		md.States = metadataFeatures(d.States)
+	if len(fn.States) > 0 {
+		md.States = metadataFeatures(fn.States)
 	}
 	maps.Copy(md.User, d.Metadata.User)
 	compute := map[mil.DType]bool{}

@@ -136,7 +136,11 @@ func compilable(a *Artifact) error {
 	case len(a.Program.Functions) != 1 || len(a.Description.Functions) > 1:
 		return fmt.Errorf("expected one function, found %d", max(len(a.Program.Functions), len(a.Description.Functions)))
 	}
-	for _, fs := range [][]spec.Feature{a.Description.Inputs, a.Description.Outputs} {
+	fn := a.Description.Interface()
+	if fn == nil {
+		return fmt.Errorf("the description names %q as its default function, and has none of that name", a.Description.DefaultFunction)
+	}
+	for _, fs := range [][]spec.Feature{fn.Inputs, fn.Outputs} {
 		for _, f := range fs {
 			if f.Array != nil && f.Array.Flexible() {
 				return fmt.Errorf("feature %s has a flexible shape, which this compiler does not write", f.Name)

@@ -127,6 +127,21 @@ type Description struct {
 	Metadata        Metadata
 }
 
+// Interface returns what a caller of the default function sees: the features
+// of the model, or of the default function where functions are described one
+// by one. It is nil when the default names no function.
+func (d *Description) Interface() *Function {
+	if len(d.Functions) == 0 {
+		return &d.Function
+	}
+	for i := range d.Functions {
+		if d.Functions[i].Name == d.DefaultFunction {
+			return &d.Functions[i]
+		}
+	}
+	return nil
+}
+
 // DecodeDescription decodes a ModelDescription. unknown names fields that
 // this package does not know, as "message.number".
 func DecodeDescription(b []byte) (desc *Description, unknown []string, err error) {
