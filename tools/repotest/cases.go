@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
 	"fmt"
 	"os"
@@ -20,7 +21,9 @@ type testCase struct {
 	afterGood func(w *world) error
 	refusal   []string
 	silent    []string
-	check     func(w *world) error
+	// harmless takes a fetch as well as a refusal, if nothing was planted.
+	harmless bool
+	check    func(w *world) error
 }
 
 func (c testCase) target() string {
@@ -147,6 +150,27 @@ var cases = []testCase{
 	}, check: exactlyPinned},
 	{name: "the other pin", edit: env("WHISPER_CPP_PIN", "second"), check: pinNamed("second")},
 	{name: "the first pin is the default", check: pinNamed("first")},
+
+	// An archive that means harm: what it plants must not reach the repository. (Bazel's own unpacking follows `..`;
+	// pins/README.md tells users to give a folder instead. The paths here stay below the world's folder.)
+	{name: "archive with a link out", edit: func(w *world) error {
+		w.links = []tar.Header{
+			{Name: "whisper.cpp-0/src/out", Typeflag: tar.TypeSymlink, Linkname: filepath.Join(w.dir, "models")},
+			{Name: "whisper.cpp-0/src/out/evil.txt", Mode: 0o644},
+		}
+		return nil
+	}, harmless: true},
+	{name: "archive with a parent path", edit: func(w *world) error {
+		for _, name := range []string{"../src/evil.txt", "../../src/evil.txt", "../../include/evil.h"} {
+			w.links = append(w.links, tar.Header{Name: name, Mode: 0o644})
+		}
+		return nil
+	}, harmless: true, refusal: []string{"unpacked files outside of its own folder", "include"}},
+	{name: "source is a link to another file", edit: func(w *world) error {
+		w.links = []tar.Header{{Name: "whisper.cpp-0/src/lib.c", Typeflag: tar.TypeSymlink, Linkname: "/etc/hostname"}}
+		delete(w.source, "src/lib.c")
+		return nil
+	}, harmless: true, refusal: []string{"src/lib.c"}},
 
 	// The order of the checks, each with its words.
 	{name: "manifest changed", edit: spoilManifest, refusal: []string{"content manifest of pin first", "expected SHA-256 {manifest}", "found"}},

@@ -94,6 +94,14 @@ func runCase(w *world, c testCase) error {
 		}
 	}
 	out, ok := w.fetch(c.target())
+	if c.harmless {
+		if err := w.nothingPlanted(ok); err != nil {
+			return err
+		}
+		if len(c.refusal) == 0 {
+			return nil
+		}
+	}
 	if len(c.refusal) == 0 {
 		if !ok {
 			return fmt.Errorf("expected a fetch, found:\n%s", out)

@@ -9,14 +9,19 @@ import (
 	"slices"
 )
 
-// pack makes an archive of a source tree below a prefix.
-func pack(source map[string][]byte, prefix string, asZip bool) ([]byte, error) {
+// pack makes an archive of a source tree below a prefix. Links go first, as an archive that means harm has them.
+func pack(source map[string][]byte, links []tar.Header, prefix string, asZip bool) ([]byte, error) {
 	if asZip {
 		return packZip(source, prefix)
 	}
 	var b bytes.Buffer
 	gz := gzip.NewWriter(&b)
 	tw := tar.NewWriter(gz)
+	for _, h := range links {
+		if err := tw.WriteHeader(&h); err != nil {
+			return nil, err
+		}
+	}
 	for _, path := range slices.Sorted(maps.Keys(source)) {
 		if err := tw.WriteHeader(&tar.Header{Name: prefix + path, Mode: 0o644, Size: int64(len(source[path]))}); err != nil {
 			return nil, err

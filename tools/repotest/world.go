@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/tar"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -37,6 +38,7 @@ type world struct {
 	dir, root, bazel string
 
 	source     map[string][]byte
+	links      []tar.Header
 	prefix     string
 	archiveDir string
 	zip        bool
@@ -74,7 +76,7 @@ func (w *world) reset() error {
 		m = append(m, pin.Entry{Path: path, SHA256: sum(w.source[path])})
 	}
 	w.manifest, w.patch, w.model = m.Format(), []byte(diff), []byte("ggml model\n")
-	w.prefix, w.archiveDir, w.zip = "whisper.cpp-0/", "archives", false
+	w.prefix, w.archiveDir, w.zip, w.links = "whisper.cpp-0/", "archives", false, nil
 	w.models = fmt.Sprintf(`{"small": {"file": "ggml-small.bin", "sha256": %q, "urls": []}}`, sum(w.model))
 	w.pins = nil
 	for _, name := range []string{"first", "second"} {
@@ -205,7 +207,7 @@ func (w *world) write() error {
 			return err
 		}
 	}
-	archive, err := pack(w.source, w.prefix, w.zip)
+	archive, err := pack(w.source, w.links, w.prefix, w.zip)
 	if err != nil {
 		return err
 	}
@@ -280,6 +282,28 @@ func (w *world) nothingLeft(name string) error {
 		if _, err := os.Lstat(filepath.Join(w.external(name), usable)); err == nil {
 			return fmt.Errorf("a refused fetch left %s of %s behind", usable, name)
 		}
+	}
+	return nil
+}
+
+// nothingPlanted checks that an archive which means harm put nothing outside of Bazel's folder, and, if it was
+// taken all the same, nothing but what is pinned into the repository.
+func (w *world) nothingPlanted(taken bool) error {
+	var planted []string
+	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Name() == "evil.txt" && !strings.HasPrefix(path, w.outputBase()) {
+			planted = append(planted, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(planted) > 0 {
+		return fmt.Errorf("the archive planted %v", planted)
+	}
+	if taken {
+		return exactlyPinned(w)
 	}
 	return nil
 }

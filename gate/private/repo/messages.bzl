@@ -27,6 +27,14 @@ def file_differs(name, path, origin, expected, found):
         "with --repo_env=WHISPER_CPP_PIN=.",
     )
 
+def archive_escapes(name, origin, found):
+    return ("{origin} unpacked files outside of its own folder: {found}. Expected every name in it to stay inside. It is not upstream's " +
+            "archive for pin {name}: do not use it, and look for what else it wrote on this machine.").format(
+        origin = origin,
+        found = ", ".join(found),
+        name = name,
+    )
+
 def files_missing(name, origin, root, missing):
     return ("{origin} lacks {count} file(s) that pin {name} names, the first: {first}. Expected all of them below `{root}`. Give an " +
             "archive or a checkout of the whole upstream tree by --repo_env=WHISPER_CPP_ARCHIVE=.").format(

@@ -4,6 +4,7 @@ load(":content.bzl", "INCOMING", "check_digest_form", "copy_and_hash", "give_up"
 load(
     ":messages.bzl",
     "anchor_missing",
+    "archive_escapes",
     "download_failed",
     "file_differs",
     "files_missing",
@@ -22,6 +23,7 @@ _MAX_FOLDERS = 20000
 
 # The unpatched copy of the patched file, for the experiments' flavours.
 _UNPATCHED = "unpatched"
+_MANIFEST = "upstream.manifest"
 
 def _find_roots(top, anchor):
     """The folders nearest to `top` that hold `anchor`, and how many folders were seen."""
@@ -34,6 +36,21 @@ def _find_roots(top, anchor):
         level = [c for d in level for c in sorted(d.readdir(watch = "no"), key = str) if c.is_dir]
     return [], seen
 
+def _unpack(rctx, pin, archive, origin):
+    """Unpacks an archive, and refuses one whose names lead out of its folder, as far as that can be seen.
+
+    Bazel's unpacking follows `..`.
+    """
+    before = [c.basename for c in rctx.path(".").readdir(watch = "no")] + [INCOMING]
+    rctx.extract(archive, INCOMING + "/tree")
+    planted = [c for c in rctx.path(".").readdir(watch = "no") if c.basename not in before]
+    planted += [c for c in rctx.path(INCOMING).readdir(watch = "no") if c.basename not in ("tree", "archive.tar.gz")]
+    if planted:
+        names = [str(c) for c in planted]
+        for path in planted:
+            rctx.delete(path)
+        give_up(rctx, archive_escapes(pin["name"], origin, names), _MANIFEST)
+
 def _source_tree(rctx, pin, manifest):
     """Makes the unverified source available. Returns its root and a name for messages."""
     given = path_from_environment(rctx, _ARCHIVE)
@@ -42,13 +59,13 @@ def _source_tree(rctx, pin, manifest):
     elif given:
         origin, top = "archive " + str(given), rctx.path(INCOMING + "/tree")
         rctx.watch(given)
-        rctx.extract(given, INCOMING + "/tree")
+        _unpack(rctx, pin, given, origin)
     else:
         origin, top = "archive " + pin["urls"][0], rctx.path(INCOMING + "/tree")
         archive = INCOMING + "/archive.tar.gz"
         if not rctx.download(pin["urls"], archive, allow_fail = True).success:
             give_up(rctx, download_failed("whisper.cpp at pin " + pin["name"], pin["urls"], model = False))
-        rctx.extract(archive, INCOMING + "/tree")
+        _unpack(rctx, pin, archive, origin)
 
     anchor = pin["patched_file"]["path"]
     roots, looked = _find_roots(top, anchor)
@@ -66,7 +83,7 @@ def _verified_sources(rctx, pin, manifest):
     """Copies every file that the manifest names, and nothing else. Returns the top-level names it made."""
     root, origin = _source_tree(rctx, pin, manifest)
     from_checkout = not str(root).startswith(str(rctx.path(INCOMING)))
-    made = {_UNPATCHED: None}
+    made = {_UNPATCHED: None, _MANIFEST: None}
     for path, expected in manifest:
         source = root.get_child(*path.split("/"))
         if from_checkout:
@@ -94,6 +111,11 @@ def _apply_patch(rctx, pin, made):
     if found != patched["sha256"]:
         give_up(rctx, patched_file_differs(pin["name"], patched["path"], patched["sha256"], found), *made)
 
+def _copy_manifest(rctx, pin):
+    found = copy_and_hash(rctx, rctx.path(rctx.attr.manifest), _MANIFEST)
+    if found != pin["manifest"]["sha256"]:
+        give_up(rctx, manifest_differs(pin["name"], rctx.attr.manifest, pin["manifest"]["sha256"], found), _MANIFEST)
+
 def _whisper_cpp_repo_impl(rctx):
     pin = json.decode(rctx.read(rctx.attr.pin))
     manifest_path = rctx.path(rctx.attr.manifest)
@@ -102,14 +124,14 @@ def _whisper_cpp_repo_impl(rctx):
     check_digest_form("patched file of pin " + pin["name"], pin["patched_file"]["sha256"])
 
     rctx.watch(manifest_path)
-    found = copy_and_hash(rctx, manifest_path, "upstream.manifest")
-    if found != pin["manifest"]["sha256"]:
-        give_up(rctx, manifest_differs(pin["name"], rctx.attr.manifest, pin["manifest"]["sha256"], found), "upstream.manifest")
-    manifest = parse_manifest(rctx.read("upstream.manifest", watch = "no"), rctx.attr.manifest)
+    _copy_manifest(rctx, pin)
+    manifest = parse_manifest(rctx.read(_MANIFEST, watch = "no"), rctx.attr.manifest)
 
     made = _verified_sources(rctx, pin, manifest)
     _apply_patch(rctx, pin, made)
 
+    # Again: an archive that writes where it likes may have written here.
+    _copy_manifest(rctx, pin)
     rctx.file("pin.json", json.encode_indent({
         "name": pin["name"],
         "commit": pin["commit"],
