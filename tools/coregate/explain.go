@@ -18,6 +18,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
 	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
 )
 
@@ -39,6 +40,7 @@ var sections = []section{
 	{"Patch experiment", ab.Reasons},
 	{"Candidate pins", candidate.Reasons},
 	{"Parity", parity.Reasons},
+	{"Words", transcript.Reasons},
 }
 
 // definition finds a code in all tables.

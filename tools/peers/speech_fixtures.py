@@ -202,7 +202,7 @@ class Maker:
             joined += samples + pause
         write_wav(self.out / "joined.wav", joined)
         self.add("joined", "joined.wav", "en", " ".join(words * 4), f"{len(joined) / RATE:.0f} s, several windows")
-        write_wav(self.out / "clipped.wav", [clip(12 * s) for s in books[0]])
+        write_wav(self.out / "clipped.wav", [clip(6 * s) for s in books[0]])
         self.add("clipped", "clipped.wav", "en", words[0], "clipping")
         write_wav(self.out / "stereo.wav", [s for left in books[3] for s in (left, 0)], channels=2)
         self.add("stereo", "stereo.wav", "en", words[3], "two channels, one silent")
