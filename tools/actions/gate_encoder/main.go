@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/plain"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/encoder"
 )
@@ -93,11 +94,15 @@ func packageEncoder(model string, p encoder.Precision, out string) error {
 }
 
 func compile(pkg, out string) (err error) {
-	staged, remove, err := unlinked(pkg, filepath.Dir(filepath.Clean(out)))
+	dir, err := os.MkdirTemp(filepath.Dir(filepath.Clean(out)), ".package-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	staged := filepath.Join(dir, filepath.Base(pkg))
+	if err := plain.Stage(pkg, staged); err != nil {
+		return fmt.Errorf("compile: %w", err)
+	}
 	a, err := bundle.Open(staged)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/plain"
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 )
@@ -55,10 +56,10 @@ func inspect(model, encoder, out, minimum string) (err error) {
 		}
 	}()
 	m, e := filepath.Join(dir, filepath.Base(model)), filepath.Join(dir, filepath.Base(encoder))
-	if err := stage(model, m); err != nil {
+	if err := plain.Stage(model, m); err != nil {
 		return err
 	}
-	if err := stage(encoder, e); err != nil {
+	if err := plain.Stage(encoder, e); err != nil {
 		return err
 	}
 	r, err := artifact.Inspect(m, e, artifact.Options{MinimumMacOS: minimum})

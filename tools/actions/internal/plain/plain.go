@@ -1,4 +1,8 @@
-package main
+// Package plain lays the inputs of a build action out as plain files.
+//
+// Bazel's sandbox presents the files of an input directory as symbolic links that lead out of it,
+// which a reader of artifacts rightly refuses.
+package plain
 
 import (
 	"fmt"
@@ -8,10 +12,9 @@ import (
 	"path/filepath"
 )
 
-// stage puts a file, or a folder of files, at to as plain files. A build's
-// sandbox presents inputs as symbolic links, which an artifact must not hold;
-// files are linked hard where the disk allows, so that little is copied.
-func stage(from, to string) error {
+// Stage gives the file or tree at from as plain files at to, which must not exist. They are hard links
+// where the file system allows, so that nothing is copied.
+func Stage(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -34,7 +37,7 @@ func stage(from, to string) error {
 			if err != nil {
 				return err
 			}
-			return stage(real, to)
+			return Stage(real, to)
 		case !info.Mode().IsRegular():
 			return fmt.Errorf("%s: expected a file, found %s", rel, info.Mode().Type())
 		}
