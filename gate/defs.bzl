@@ -4,15 +4,19 @@ Most users need one macro, `coreml_encoder_gate`: it makes the encoder, three ru
 whisper-cli, the tests that judge them and the receipt. The rules it is made of are here too.
 """
 
+load("//gate/private:artifact_contract.bzl", _artifact_contract = "artifact_contract")
 load("//gate/private:coreml_encoder.bzl", _coreml_encoder = "coreml_encoder")
 load("//gate/private:coreml_encoder_gate.bzl", _coreml_encoder_gate = "coreml_encoder_gate")
+load("//gate/private:encoder_parity.bzl", _encoder_parity = "encoder_parity")
 load("//gate/private:gate_receipt.bzl", _gate_receipt = "gate_receipt")
 load("//gate/private:gate_test.bzl", _gate_test = "gate_test")
 load("//gate/private:whisper_cli.bzl", _whisper_cli = "whisper_cli")
 load("//gate/private:whisper_run.bzl", _whisper_run = "whisper_run")
 
+artifact_contract = _artifact_contract
 coreml_encoder = _coreml_encoder
 coreml_encoder_gate = _coreml_encoder_gate
+encoder_parity = _encoder_parity
 gate_receipt = _gate_receipt
 gate_test = _gate_test
 whisper_cli = _whisper_cli

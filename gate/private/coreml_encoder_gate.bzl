@@ -1,6 +1,8 @@
 """coreml_encoder_gate: all targets of one model's gate."""
 
+load("//gate/private:artifact_contract.bzl", "artifact_contract")
 load("//gate/private:coreml_encoder.bzl", "coreml_encoder")
+load("//gate/private:encoder_parity.bzl", "encoder_parity")
 load("//gate/private:gate_receipt.bzl", "gate_receipt")
 load("//gate/private:gate_test.bzl", "gate_test")
 load("//gate/private:whisper_run.bzl", "whisper_run")
@@ -21,6 +23,9 @@ def coreml_encoder_gate(
         threads = 2,
         deadline_seconds = 900,
         warm_up = False,
+        minimum_macos = "",
+        mel = None,
+        parity_policy = None,
         policy = None,
         tags = [],
         visibility = None):
@@ -29,6 +34,8 @@ def coreml_encoder_gate(
     Targets, with `<prefix>` before each name:
 
     - `encoder`: the compiled Core ML encoder, named as the runtime derives it;
+    - `contract`, `contract_test`: model and encoder belong together and keep the runtime's contract;
+    - `parity`, `parity_test`: the encoder computes what the model's own tensors say;
     - `coreml_run`, `canary_run`, `contrast_run`: the evidence of three runs;
     - `markers_test`: the Core ML encoder executed, and no other;
     - `canary_test`: the same program refuses cleanly without the encoder;
@@ -51,6 +58,10 @@ def coreml_encoder_gate(
       threads: of whisper-cli.
       deadline_seconds: of each run, its first load included.
       warm_up: on the physical lane, one recorded run before the measured positive one.
+      minimum_macos: the oldest macOS that must read the encoder, such as `13.0`; empty holds it against none.
+      mel: what the numbers are compared on: a tensor file, or 16 kHz mono speech as .wav; a built-in sound without it.
+      parity_policy: name of the frozen policy for the numbers. Default `fp32_v2` for float32 encoders, which alone
+        satisfies the release gate, and `fp16_v1` for float16 ones that are written here.
       policy: frozen thresholds; default `@rules_coreml_gate//gate/policy:default`.
       tags: of all targets.
       visibility: of all targets.
@@ -67,6 +78,34 @@ def coreml_encoder_gate(
         precision = precision,
         **common
     )
+
+    artifact_contract(
+        name = prefix + "contract",
+        model = model,
+        encoder = prefix + "encoder",
+        minimum_macos = minimum_macos,
+        **common
+    )
+    encoder_parity(
+        name = prefix + "parity",
+        model = model,
+        encoder = prefix + "encoder",
+        mel = mel,
+        policy = parity_policy or ("fp16_v1" if precision == "float16" and not package else "fp32_v2"),
+        **common
+    )
+    written = {
+        "contract": "GATE_CONTRACT",
+        "parity": "GATE_PARITY",
+    }
+    for judgement, variable in written.items():
+        gate_test(
+            name = prefix + judgement + "_test",
+            size = "small",
+            judge = Label("//gate/tests:" + judgement + "_test"),
+            inputs = {prefix + judgement: variable},
+            **common
+        )
 
     run = dict(
         model = model,
@@ -108,7 +147,7 @@ def coreml_encoder_gate(
         reference: "GATE_REFERENCE",
         policy: "GATE_POLICY",
     }
-    tests = []
+    tests = [prefix + judgement + "_test" for judgement in written]
     for judgement in ("markers", "canary", "contrast", "transcript"):
         test = prefix + judgement + "_test"
         tests.append(test)
@@ -125,6 +164,7 @@ def coreml_encoder_gate(
         coreml = prefix + "coreml_run",
         canary = prefix + "canary_run",
         contrast = prefix + "contrast_run",
+        judgements = [prefix + judgement for judgement in written],
         reference = reference,
         policy = policy,
         **common

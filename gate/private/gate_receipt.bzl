@@ -75,6 +75,8 @@ def _gate_receipt_impl(ctx):
         "contrast": contrast.evidence.path,
         "reference": reference[0].path,
         "policies": [ctx.file.policy.path],
+        "judgements": [f.path for f in ctx.files.judgements],
+        "required": ctx.attr.required,
     }) + "\n")
     args = ctx.actions.args()
     args.add(spec, format = "--spec=%s")
@@ -100,7 +102,7 @@ def _gate_receipt_impl(ctx):
             coreml.audio,
             reference[0],
             ctx.file.policy,
-        ],
+        ] + ctx.files.judgements,
         outputs = [receipt],
         env = {},
     )
@@ -132,6 +134,17 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
             mandatory = True,
             allow_files = True,
             doc = "Text file with the words that the audio holds.",
+        ),
+        "judgements": attr.label_list(
+            allow_files = [".json"],
+            doc = "Judgements that other actions wrote: of an artifact_contract, of an encoder_parity.",
+        ),
+        "required": attr.string_list(
+            default = [
+                "contract",
+                "parity",
+            ],
+            doc = "Judgements without which the receipt can be no pass, beyond those that every receipt requires.",
         ),
         "policy": attr.label(
             default = "//gate/policy:default",

@@ -4,6 +4,8 @@
 //	GATE_EVIDENCE_COREML, GATE_EVIDENCE_CANARY, GATE_EVIDENCE_CONTRAST   runfiles paths of evidence.json
 //	GATE_REFERENCE                                                       runfiles path of the reference words
 //	GATE_POLICY                                                          runfiles path of the frozen policy
+//	GATE_CONTRACT                                                        runfiles path of the judgement over model and encoder
+//	GATE_PARITY                                                          runfiles path of the judgement over the numbers
 //	GATE_EXPECT   for tests of the gates themselves: the gate must fail, and for one of these
 //	              reason codes, separated by commas
 //
@@ -27,6 +29,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
 
 // T is what these tests need of *testing.T.
@@ -87,7 +90,8 @@ func Environment(getenv func(string) string) func(string) string {
 	}
 	plain := map[string]string{
 		"GATE_EVIDENCE_COREML": "testdata/coreml.json", "GATE_EVIDENCE_CANARY": "testdata/canary.json", "GATE_EVIDENCE_CONTRAST": "testdata/contrast.json",
-		"GATE_REFERENCE": "testdata/reference.txt", "GATE_POLICY": "../policy/gate_v1.json",
+		"GATE_REFERENCE": "testdata/reference.txt", "GATE_POLICY": "../policy/gate_v1.json", "GATE_CONTRACT": "testdata/contract.json",
+		"GATE_PARITY": "testdata/parity.json",
 	}
 	return func(name string) string { return plain[name] }
 }
@@ -108,15 +112,38 @@ func Require(t T, g Gate, name string) {
 	judgements := judge.JudgeRuns(g.Runs, g.Reference)
 	i := slices.IndexFunc(judgements, func(j *judge.Judgement) bool { return j.Name == name })
 	require.GreaterOrEqual(t, i, 0, "no judgement is called %s", name)
-	j := judgements[i]
+	hold(t, g.Expect, judgements[i])
+}
+
+// RequireJudgement reads a judgement that an action wrote, which the environment variable names, and
+// holds it against what is expected.
+func RequireJudgement(t T, getenv func(string) string, variable, name string) {
+	t.Helper()
+	path := getenv(variable)
+	require.NotEmpty(t, path, "%s must name a judgement: run this test through gate_test (bazel test //gate:all)", variable)
+	data, err := os.ReadFile(runfile(getenv, path))
+	require.NoError(t, err, "%s must name a judgement", variable)
+	j := &judge.Judgement{}
+	require.NoError(t, strictjson.Decode(data, j), "%s must name a judgement", variable)
+	require.Equal(t, name, j.Name, "%s must name the judgement %s", variable, name)
+	var expect []string
+	if codes := getenv("GATE_EXPECT"); codes != "" {
+		expect = strings.Split(codes, ",")
+	}
+	hold(t, expect, j)
+}
+
+// hold compares one judgement with what is expected of the gate.
+func hold(t T, expect []string, j *judge.Judgement) {
+	t.Helper()
 	t.Logf("%s: %s\n%s", j.Name, j.Verdict, Describe(j))
-	if len(g.Expect) == 0 {
-		assert.Equal(t, reason.Pass, j.Verdict, "%s must pass\n%s", name, Describe(j))
+	if len(expect) == 0 {
+		assert.Equal(t, reason.Pass, j.Verdict, "%s must pass\n%s", j.Name, Describe(j))
 		return
 	}
-	assert.NotEqual(t, reason.Pass, j.Verdict, "%s must not pass: one of %v was expected", name, g.Expect)
-	assert.True(t, slices.ContainsFunc(j.Reasons, func(r reason.Reason) bool { return slices.Contains(g.Expect, r.Code) }),
-		"%s must fail for one of %v\n%s", name, g.Expect, Describe(j))
+	assert.NotEqual(t, reason.Pass, j.Verdict, "%s must not pass: one of %v was expected", j.Name, expect)
+	assert.True(t, slices.ContainsFunc(j.Reasons, func(r reason.Reason) bool { return slices.Contains(expect, r.Code) }),
+		"%s must fail for one of %v\n%s", j.Name, expect, Describe(j))
 }
 
 // Describe lists the reasons, notes and facts of a judgement.

@@ -1,0 +1,100 @@
+// Command gate_parity is the build action that judges an encoder's numbers.
+//
+//	gate_parity --model=M.bin --encoder=DIR [--mel=FILE] [--policy=NAME] --out=JUDGEMENT.json
+//
+// It exits 0 when it could judge, whatever the verdict; broken input exits 1. The mel is a tensor file
+// or a 16 kHz mono WAV; without one a built-in sound is used.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/plain"
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
+
+func run(args []string, stderr io.Writer) int {
+	var q check.Request
+	flags := flag.NewFlagSet("gate_parity", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&q.Model, "model", "", "the ggml `file`")
+	flags.StringVar(&q.Encoder, "encoder", "", "the compiled encoder, a `folder`")
+	flags.StringVar(&q.Mel, "mel", "", "the mel: a tensor `file`, or a 16 kHz mono .wav")
+	flags.StringVar(&q.Policy, "policy", "", "`name` of the frozen policy")
+	out := flags.String("out", "", "where the judgement goes")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if q.Model == "" || q.Encoder == "" || *out == "" || flags.NArg() != 0 {
+		fmt.Fprintln(stderr, "gate_parity: --model, --encoder and --out are needed, and no other arguments")
+		return 2
+	}
+	if err := compare(q, *out); err != nil {
+		fmt.Fprintf(stderr, "gate_parity: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func compare(q check.Request, out string) (err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(out), ".parity-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	staged := filepath.Join(dir, filepath.Base(q.Encoder))
+	if err := plain.Stage(q.Encoder, staged); err != nil {
+		return err
+	}
+	q.Encoder = staged
+	r, err := check.Run(q)
+	if err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(judgement(r), "", "  ")
+	if err != nil {
+		return err
+	}
+	// A judgement names things as they ship, not where they were looked at.
+	text := strings.ReplaceAll(string(b), dir+string(filepath.Separator), "")
+	return os.WriteFile(out, append([]byte(text), '\n'), 0o644)
+}
+
+// judgement gives a result the form that gates read. Facts are flat there, the measured numbers among
+// them.
+func judgement(r *check.Result) judge.Judgement {
+	facts := map[string]any{"satisfies_gate": r.SatisfiesGate}
+	for name, value := range r.Facts {
+		switch value.(type) {
+		case string, bool, int, float64:
+			facts[name] = value
+		}
+	}
+	if m := r.Measurement; m != nil {
+		facts["snr_db"], facts["cosine"] = m.SNR, m.Cosine
+		facts["max_error"], facts["mean_error"] = m.Max, m.Mean
+	}
+	return judge.Judgement{
+		Name: "parity", Verdict: r.Verdict, Reasons: some(r.Reasons), Notes: some(r.Notes), Facts: facts,
+		Policy: &judge.PolicyRef{Name: r.Policy, SHA256: r.PolicySHA256},
+	}
+}
+
+// some is list, or an empty one for nil: a judgement has no null.
+func some(list []reason.Reason) []reason.Reason {
+	if list == nil {
+		return []reason.Reason{}
+	}
+	return list
+}
