@@ -147,7 +147,8 @@ func effective(x evidence.Exit) evidence.Exit {
 	return x
 }
 
-func describeExit(x evidence.Exit) string {
+// DescribeExit says in words how a run ended.
+func DescribeExit(x evidence.Exit) string {
 	switch x.Kind {
 	case evidence.ExitTimeout:
 		return "the deadline"

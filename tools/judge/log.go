@@ -68,7 +68,7 @@ func (m markers) coreml() int {
 // facts are the markers in a form for people and receipts.
 func (m markers) facts(f *findings, x *evidence.Exit) {
 	if x != nil {
-		f.facts["exit"] = describeExit(*x)
+		f.facts["exit"] = DescribeExit(*x)
 	}
 	f.facts["coreml_value"] = m.coreml()
 	f.facts["load_markers"] = len(m[evidence.LineLoaded])

@@ -114,7 +114,7 @@ func judgeCanary(f *findings, m markers, r *Run) {
 		f.add("CANARY_LOADED", "no Core ML load marker", "one", m.where(evidence.LineLoaded))
 	}
 	if x.Code != 3 {
-		f.add("CANARY_EXIT", "exit 3", describeExit(x), "exit")
+		f.add("CANARY_EXIT", "exit 3", DescribeExit(x), "exit")
 		if m.has(evidence.LineLoadFailed) {
 			f.add("FALLBACK_FAILURE_PRESENT", "a refusal after the load failure", "a run that went on", m.where(evidence.LineLoadFailed))
 		}

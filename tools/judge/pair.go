@@ -54,12 +54,7 @@ func judgeEvidence(name string, kind evidence.Kind, e *evidence.Evidence) *Judge
 	case e.Kind != kind:
 		f.add("EVIDENCE_KIND", string(kind), string(e.Kind), "kind")
 	default:
-		r := FromEvidence(e)
-		j := Judge(r)
-		if !e.Pin.Supported {
-			j.Notes = append(j.Notes, reason.Reason{Code: "PIN_UNSUPPORTED", Expected: "the supported pin", Found: e.Pin.Name, Where: "pin"})
-		}
-		return j
+		return Judge(FromEvidence(e))
 	}
 	return f.judgement()
 }

@@ -70,5 +70,4 @@ var Reasons = reason.Table{
 	// Facts worth a look.
 	{Code: "ANE_FALLBACK", Class: reason.Note, Means: "The Neural Engine failed to compile or evaluate the encoder and Core ML went on elsewhere, inside itself. The run stands; a claim about placement does not.", Do: "Claim no Neural Engine placement from this run."},
 	{Code: "FAULT_INJECTED", Class: reason.Fail, Means: "The emulated lane's double was told to misbehave, for a test of the gates. Such a run passes nothing.", Do: "Run without a fault."},
-	{Code: "PIN_UNSUPPORTED", Class: reason.Note, Means: "The binary was built from a revision other than the supported pin.", Do: "Verify with the pin that you mean to ship."},
 }

@@ -149,7 +149,7 @@ func progress(m markers) string {
 
 // exitCode judges a non-zero exit code.
 func exitCode(f *findings, m markers, r *Run, x evidence.Exit) {
-	found := describeExit(x)
+	found := DescribeExit(x)
 	if cause, ok := exitCauses[x.Code]; ok {
 		found += " (" + cause + ")"
 	}

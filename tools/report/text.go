@@ -1,0 +1,117 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+// Text writes a short summary for the log of a build.
+func Text(w io.Writer, d *Data) error {
+	p := &d.Receipt.Predicate
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", p.Name, p.Verdict)
+	fmt.Fprintf(&b, "  lane %s, pin %s (%s), placement %s\n", p.Lane, p.Pin.Name, p.Pin.Status, p.Placement)
+	for _, j := range p.Judgements {
+		fmt.Fprintf(&b, "  %-12s %s\n", j.Name, j.Verdict)
+		for _, r := range j.Reasons {
+			fmt.Fprintf(&b, "    %s at %s: expected %s, found %s\n", r.Code, r.Where, r.Expected, r.Found)
+			if def, ok := d.Explain(r.Code); ok {
+				fmt.Fprintf(&b, "      %s\n", def.Do)
+			}
+		}
+	}
+	for _, s := range d.Receipt.Subject {
+		fmt.Fprintf(&b, "  %s sha256:%s\n", s.Name, s.Digest["sha256"])
+	}
+	fmt.Fprintf(&b, "  receipt sha256:%s\n", d.SHA256)
+	for _, line := range p.Provisional {
+		fmt.Fprintf(&b, "  provisional: %s\n", line)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// JUnit elements, as build servers read them.
+type (
+	junitSuite struct {
+		XMLName    xml.Name        `xml:"testsuite"`
+		Name       string          `xml:"name,attr"`
+		Tests      int             `xml:"tests,attr"`
+		Failures   int             `xml:"failures,attr"`
+		Errors     int             `xml:"errors,attr"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Failure *junitFailure `xml:"failure"`
+		Error   *junitFailure `xml:"error"`
+	}
+	junitFailure struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// JUnit writes one test case per judgement: a failure for fail, an error for whatever proved nothing.
+// Times are left out, since a receipt has none.
+func JUnit(w io.Writer, d *Data) error {
+	p := &d.Receipt.Predicate
+	suite := junitSuite{Name: p.Name, Properties: []junitProperty{
+		{"verdict", string(p.Verdict)}, {"lane", string(p.Lane)}, {"pin", p.Pin.Name + " (" + p.Pin.Status + ")"}, {"receipt_sha256", d.SHA256},
+	}}
+	for _, j := range p.Judgements {
+		c := junitCase{Name: j.Name, Class: p.Name}
+		problem := &junitFailure{Type: string(j.Verdict), Message: "verdict " + string(j.Verdict)}
+		for i, r := range j.Reasons {
+			if i == 0 {
+				problem.Type, problem.Message = r.Code, r.String()
+			}
+			problem.Text += r.String() + "\n"
+		}
+		switch j.Verdict {
+		case reason.Pass:
+		case reason.Failed:
+			c.Failure = problem
+			suite.Failures++
+		default:
+			c.Error = problem
+			suite.Errors++
+		}
+		suite.Cases = append(suite.Cases, c)
+		suite.Tests++
+	}
+	missing(d, &suite)
+	out, err := xml.MarshalIndent(suite, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write junit: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, out)
+	return err
+}
+
+// missing adds a failing case for each judgement that the receipt requires and does not have.
+func missing(d *Data, suite *junitSuite) {
+	p := &d.Receipt.Predicate
+	for _, name := range p.Required {
+		found := false
+		for _, j := range p.Judgements {
+			found = found || j.Name == name
+		}
+		if !found {
+			suite.Cases = append(suite.Cases, junitCase{Name: name, Class: p.Name, Failure: &junitFailure{Type: "JUDGEMENT_MISSING", Message: "the receipt requires this judgement and does not have it"}})
+			suite.Tests++
+			suite.Failures++
+		}
+	}
+}
