@@ -4,7 +4,6 @@ load("//gate:defs.bzl", "gate_test", "whisper_run")
 
 visibility("//gate/experiments")
 
-
 def experiment(
         name,
         judge,

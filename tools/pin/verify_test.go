@@ -123,8 +123,8 @@ func TestVerifyRefuses(t *testing.T) {
 			p.Manifest.SHA256 = m.Digest()
 			return m
 		}, "PIN_FILE"},
-		"a link": {func(p *Pin, m Manifest) Manifest {
-			m = Manifest{{"link", Digest([]byte("a.c"))}}
+		"a link": {func(p *Pin, _ Manifest) Manifest {
+			m := Manifest{{"link", Digest([]byte("a.c"))}}
 			p.Manifest.SHA256 = m.Digest()
 			return m
 		}, "PIN_FILE"},
