@@ -176,6 +176,12 @@ func Compare(f Fixture) Comparison {
 	return c
 }
 
+// Agree reports whether all sides of a fixture that are there wrote the same words, as a probe item's must.
+func Agree(c Comparison) bool {
+	same := func(d *Delta, side *Side) bool { return side == nil || d != nil && d.Units.Edits() == 0 }
+	return c.CoreML != nil && c.GGML != nil && same(c.CoreMLGGML, c.GGML) && same(c.CoreMLSource, c.Source)
+}
+
 // neutralName calls a private fixture by its audio.
 func neutralName(audio string) string {
 	return "private-" + shown(audio)

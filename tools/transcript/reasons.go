@@ -6,7 +6,7 @@ import "github.com/coreml-gate/rules_coreml_gate/tools/reason"
 var Reasons = reason.Table{
 	{Code: "WORDS_NO_FIXTURES", Class: reason.Fail, Means: "There is no fixture to judge.", Do: "Give at least one recording; policy says how many make a result final."},
 	{Code: "WORDS_SIDE_MISSING", Class: reason.Fail, Means: "The run with ggml's own encoder or the run with the Core ML encoder is missing for a fixture.", Do: "Run whisper-cli in both flavours on the same audio and .bin."},
-	{Code: "WORDS_NO_AUDIO", Class: reason.Fail, Means: "A run never processed its audio: whisper-cli exits 0 when it cannot read a file.", Do: "Check that the file decodes; formats are those of the pinned upstream."},
+	{Code: "WORDS_NO_AUDIO", Class: reason.Fail, Means: "A run did not process its audio to the end; whisper-cli exits 0 even when it cannot read a file.", Do: "See the run's log; check that the file decodes (wav, mp3, flac and ogg do)."},
 	{Code: "WORDS_SIDES_UNLIKE", Class: reason.Refuse, Means: "The sides were not run on the same sources, .bin, audio or decoding, so their difference means nothing.", Do: "Run all sides again on the same inputs."},
 	{Code: "WORDS_COREML_EMPTY", Class: reason.Fail, Means: "The Core ML side wrote nothing where another side heard words. A prediction that failed leaves exactly this, with a clean log.", Do: "Check the encoder's names, types and shapes (coregate inspect) and its numbers (coregate parity)."},
 	{Code: "WORDS_IN_SILENCE", Class: reason.Fail, Means: "The Core ML side wrote words for a recording without speech in which another side heard nothing.", Do: "Compare the encoder's numbers on this recording (coregate parity)."},
