@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
@@ -83,6 +84,11 @@ func provisional(p *Predicate) []string {
 	if len(p.Toolchain) == 0 {
 		out = append(out, "toolchain: not recorded")
 	}
+	for _, j := range p.Judgements {
+		if satisfies, ok := j.Facts["satisfies_gate"].(bool); ok && !satisfies && j.Policy != nil {
+			out = append(out, j.Name+": judged by "+j.Policy.Name+", which does not satisfy the release gate")
+		}
+	}
 	return out
 }
 
@@ -160,7 +166,20 @@ func (in *inputs) readJudgements(s *Spec) error {
 		}
 		in.others = append(in.others, j)
 	}
+	in.addPolicies()
 	return nil
+}
+
+// addPolicies adds the frozen policies that judgements went by to those that the spec names.
+func (in *inputs) addPolicies() {
+	for _, j := range in.others {
+		if j.Policy == nil || slices.ContainsFunc(in.policies, func(p *policy.Policy) bool { return p.Name == j.Policy.Name }) {
+			continue
+		}
+		if p, err := policy.Frozen(j.Policy.Name); err == nil {
+			in.policies = append(in.policies, p)
+		}
+	}
 }
 
 // readJSON reads a file strictly into a struct or a map of strings.
@@ -242,5 +261,28 @@ func (in *inputs) binding() *judge.Judgement {
 			reasons = append(reasons, reason.Reason{Code: "POLICY_NOT_FROZEN", Expected: "a frozen policy", Found: p.Name + " " + p.SHA256, Where: "policy"})
 		}
 	}
+	reasons = append(reasons, in.bindJudgements()...)
 	return judgement("binding", reasons, map[string]any{})
+}
+
+// bindJudgements holds judgements that other actions wrote against what is bound: they must be about
+// this model and this encoder, and go by frozen policies.
+func (in *inputs) bindJudgements() []reason.Reason {
+	reasons := []reason.Reason{}
+	for _, j := range in.others {
+		for fact, member := range map[string]string{"encoder_digest": "encoder", "model_sha256": "model"} {
+			if found, ok := j.Facts[fact]; ok && found != in.sums[member] {
+				reasons = append(reasons, reason.Errorf("DIGEST_MISMATCH", j.Name+"."+fact, in.sums[member], "%v", found).Reason)
+			}
+		}
+		if j.Policy == nil {
+			continue
+		}
+		p, err := policy.Frozen(j.Policy.Name)
+		if err != nil || p.SHA256 != j.Policy.SHA256 {
+			reasons = append(reasons, reason.Errorf("POLICY_NOT_FROZEN", j.Name, "a frozen policy", "%s %s", j.Policy.Name, j.Policy.SHA256).Reason)
+		}
+	}
+	slices.SortFunc(reasons, func(a, b reason.Reason) int { return strings.Compare(a.Where, b.Where) })
+	return reasons
 }

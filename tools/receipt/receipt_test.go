@@ -9,6 +9,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence/evidencetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
@@ -89,6 +90,66 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// TestOtherJudgements holds judgements of other actions against what the receipt binds.
+func TestOtherJudgements(t *testing.T) {
+	fp32, err := policy.Frozen("fp32_v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := strings.Repeat("0", 64)
+	for _, c := range []struct {
+		name    string
+		change  func(j *judge.Judgement)
+		verdict reason.Verdict
+		code    string
+	}{
+		{"good", func(*judge.Judgement) {}, reason.Pass, ""},
+		{"of another encoder", func(j *judge.Judgement) { j.Facts["encoder_digest"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of another model", func(j *judge.Judgement) { j.Facts["model_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"by an edited policy", func(j *judge.Judgement) { j.Policy.SHA256 = zero }, reason.Failed, "POLICY_NOT_FROZEN"},
+		{"by a policy of one's own", func(j *judge.Judgement) { j.Policy.Name = "lenient" }, reason.Failed, "POLICY_NOT_FROZEN"},
+		{"failed", func(j *judge.Judgement) {
+			j.Verdict, j.Reasons = reason.Failed, []reason.Reason{{Code: "PARITY_SNR"}}
+		}, reason.Failed, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := receipttest.New(t)
+			j := &judge.Judgement{
+				Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+				Facts:  map[string]any{"model_sha256": w.CoreML.Digests.Model, "encoder_digest": *w.CoreML.Digests.Encoder, "satisfies_gate": false},
+				Policy: &judge.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
+			}
+			c.change(j)
+			w.Spec.Judgements = []string{w.JSON(t, "parity.json", j)}
+			s := statement(t, w)
+			got := ""
+			if binding := s.Predicate.Judgements[0]; len(binding.Reasons) > 0 {
+				got = binding.Reasons[0].Code
+			}
+			if s.Predicate.Verdict != c.verdict || got != c.code {
+				t.Errorf("verdict %s, binding %q, want %s, %q", s.Predicate.Verdict, got, c.verdict, c.code)
+			}
+			if c.verdict == reason.Pass {
+				if got := s.Predicate.Policies[1]; got.Name != fp32.Name || !got.Frozen {
+					t.Errorf("the judgement's policy is not among the receipt's: %+v", got)
+				}
+				if last := s.Predicate.Provisional[len(s.Predicate.Provisional)-1]; !strings.Contains(last, "does not satisfy the release gate") {
+					t.Errorf("provisional ends with %q", last)
+				}
+			}
+		})
+	}
+	w := receipttest.New(t)
+	w.Spec.Judgements = []string{w.JSON(t, "odd.json", judge.Judgement{Name: "odd", Verdict: reason.Pass, Reasons: []reason.Reason{{Code: "PARITY_SNR"}}, Notes: []reason.Reason{}, Facts: map[string]any{}})}
+	s, err := receipt.Build(&w.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := receipt.Encode(s); err == nil {
+		t.Error("a pass with a reason against it can be written")
+	}
+}
+
 // TestRequired holds that a judgement which must be there and is not makes the verdict fail.
 func TestRequired(t *testing.T) {
 	w := receipttest.New(t)
@@ -135,7 +196,8 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, from, to, why string }{
 		{"other predicate", receipt.PredicateType, "https://example.invalid/other/v1", "predicateType"},
 		{"other statement", receipt.StatementType, "https://in-toto.io/Statement/v0.1", "_type"},
-		{"made to pass", `"verdict":"pass"`, `"verdict":"fail"`, "verdict is"},
+		{"verdict changed", `"toolchain":{"compiler":"clang"},"verdict":"pass"`, `"toolchain":{"compiler":"clang"},"verdict":"fail"`, "verdict is"},
+		{"judgement changed", `"verdict":"pass"`, `"verdict":"fail"`, "a pass has none"},
 		{"lane relabelled to nonsense", `"lane":"emulated","lane_id`, `"lane":"real","lane_id`, "lane is"},
 		{"pin promoted", `"status":"supported"`, `"status":"blessed"`, "pin status"},
 		{"subject renamed", `"name":"whisper-cli"}`, `"name":"whisper"}`, "subject"},

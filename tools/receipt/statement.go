@@ -186,6 +186,9 @@ func (s *Statement) Check() error {
 		if j == nil {
 			return fmt.Errorf("receipt: judgement %d is null", i)
 		}
+		if (j.Verdict == reason.Pass) != (len(j.Reasons) == 0) {
+			return fmt.Errorf("receipt: judgement %q says %s with %d reasons: a pass has none, and nothing else is without", j.Name, j.Verdict, len(j.Reasons))
+		}
 		if slices.ContainsFunc(p.Judgements[:i], func(o *judge.Judgement) bool { return o.Name == j.Name }) {
 			return fmt.Errorf("receipt: judgement %q stands there twice", j.Name)
 		}
