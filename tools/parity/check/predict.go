@@ -63,18 +63,33 @@ func (e *Encoder) Close() error { return e.artifact.Close() }
 // Warnings lists what the evaluator flags in the program.
 func (e *Encoder) Warnings() []eval.Obstacle { return e.plan.Warnings }
 
-// Predict evaluates the encoder as the runtime's bridge would ask it.
-func (e *Encoder) Predict(mel []float32, mels, frames int) (parity.Tensor, error) {
+// evaluate asks the encoder as the runtime's bridge would.
+func (e *Encoder) evaluate(mel []float32, mels, frames int) (mil.Tensor, error) {
 	out, err := e.plan.Run(input(mel, mels, frames))
 	if err != nil {
-		return parity.Tensor{}, err
+		return mil.Tensor{}, err
 	}
 	t, ok := out[outputName]
 	if !ok {
-		return parity.Tensor{}, fmt.Errorf("the program has no output named %q", outputName)
+		return mil.Tensor{}, fmt.Errorf("the program has no output named %q", outputName)
 	}
 	if t.DType != mil.Float32 {
-		return parity.Tensor{}, &TypeError{t.DType.String()}
+		return mil.Tensor{}, &TypeError{t.DType.String()}
+	}
+	return t, nil
+}
+
+// Output is the bytes of the output, little-endian float32.
+func (e *Encoder) Output(mel []float32, mels, frames int) ([]byte, error) {
+	t, err := e.evaluate(mel, mels, frames)
+	return t.Data, err
+}
+
+// Predict is the output as one side of a comparison.
+func (e *Encoder) Predict(mel []float32, mels, frames int) (parity.Tensor, error) {
+	t, err := e.evaluate(mel, mels, frames)
+	if err != nil {
+		return parity.Tensor{}, err
 	}
 	r := parity.Tensor{Name: "candidate", Values: make([]float64, len(t.Data)/4)}
 	for _, d := range t.Shape {
