@@ -30,6 +30,7 @@ def _spec(ctx, toolchain, encoder):
         "lane": toolchain.lane,
         "lane_identity_file": toolchain.identity.path,
         "flavour": cli.flavour,
+        "defines": cli.defines.path,
         "pin": ctx.attr._upstream[PinInfo].pin.path,
         "cli": cli.executable.path,
         "model": ctx.file.model.path,

@@ -108,6 +108,9 @@ type Evidence struct {
 	Lane         Lane              `json:"lane"`
 	LaneIdentity map[string]string `json:"lane_identity"`
 	Flavour      string            `json:"flavour"`
+	// Defines are the -D arguments of the actions that compiled whisper.cpp, sorted, without the -D;
+	// left out where nothing is known about them.
+	Defines []string `json:"defines,omitempty"`
 	// Pin is what the repository rule wrote in pin.json about the source of the binary.
 	Pin pin.Identity `json:"pin"`
 	// Argv is what the program was started with, staged names and all.

@@ -55,6 +55,10 @@ type Run struct {
 	Stdout      []string
 	StdoutKnown bool
 	Truncated   bool
+	// Flavour and Defines are what the binary is said to be and what its compiler was given; Defines is
+	// nil where nothing is known about it.
+	Flavour string
+	Defines []string
 	// Argv is nil where nothing is known about it; without the program's name.
 	Argv []string
 	// EncoderPath is nil where nothing is known about it.
@@ -71,6 +75,7 @@ func FromEvidence(e *evidence.Evidence) *Run {
 	r := &Run{
 		Kind: e.Kind, Lane: e.Lane, Exit: &e.Exit, Stderr: e.Stderr.Lines, Stdout: e.Stdout.Lines, StdoutKnown: e.Stdout.Complete,
 		Truncated: e.Stderr.Truncated || e.Stdout.Truncated, EncoderPath: &e.EncoderPath, Attempts: e.Attempts, WarmUps: e.WarmUps, Fault: e.Fault,
+		Flavour: e.Flavour, Defines: e.Defines,
 	}
 	if len(e.Argv) > 0 {
 		r.Argv = e.Argv[1:]

@@ -45,6 +45,7 @@ var Reasons = reason.Table{
 	{Code: "GGML_ENCODER_PRESENT", Class: reason.Fail, Means: "ggml set up its own encoder (\"compute buffer (encode)\"), which it does only when Core ML is not used. This marker is independent of the load line.", Do: "The encoder did not run, whatever other lines say."},
 	{Code: "SECOND_LOAD_MARKER", Class: reason.Fail, Means: "The encoder was loaded more than once in a run: -p above 1, or two logs in one file.", Do: "Use -p 1; judge one run at a time."},
 	{Code: "STALE_LOG", Class: reason.Fail, Means: "The lines cannot come from one run of this model: they repeat, stand in an order that the program never prints, or name another path.", Do: "Judge the log that belongs to this run."},
+	{Code: "DEFINES_CONTRADICT", Class: reason.Fail, Means: "The macros that reached the compiler are not those of the flavour that the binary is said to be.", Do: "Look at the compile action, not at the option's name: a misspelled macro does nothing."},
 	{Code: "SYSTEM_INFO_CONTRADICTS", Class: reason.Fail, Means: "A system_info line gives COREML more than one value, or one that is neither 0 nor 1.", Do: "Find out what wrote the log."},
 
 	// The negative control.

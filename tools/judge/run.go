@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/argv"
@@ -49,6 +50,27 @@ func notes(f *findings, m markers, r *Run) {
 		f.facts["placement"] = "the Neural Engine failed; not observed elsewhere"
 	}
 	lane(f, m, r)
+	defines(f, r)
+}
+
+// defines holds the flavour that a binary is said to be against the macros that reached the compiler.
+// Strings in the binary cannot tell a fallback build from one that refuses; these can.
+func defines(f *findings, r *Run) {
+	if r.Defines == nil {
+		return
+	}
+	for _, macro := range []struct {
+		name   string
+		wanted bool
+	}{
+		{"WHISPER_USE_COREML", strings.HasPrefix(r.Flavour, "coreml")},
+		{"WHISPER_COREML_ALLOW_FALLBACK", strings.HasPrefix(r.Flavour, "coreml_allow_fallback")},
+	} {
+		if found := slices.Contains(r.Defines, macro.name) || slices.Contains(r.Defines, macro.name+"=1"); found != macro.wanted {
+			is := map[bool]string{true: "defined", false: "not defined"}
+			f.add("DEFINES_CONTRADICT", fmt.Sprintf("%s %s for flavour %s", macro.name, is[macro.wanted], r.Flavour), is[found], "defines")
+		}
+	}
 }
 
 // lane holds the claimed lane against the double's own line, which it prints in every run.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,6 +127,23 @@ func environment(s *Spec, st *staging) map[string]string {
 	return env
 }
 
+// defines reads what the compile actions were given.
+func (s *Spec) defines() ([]string, error) {
+	if s.Defines == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(s.Defines)
+	if err != nil {
+		return nil, fmt.Errorf("defines: %w", err)
+	}
+	var list []string
+	if err := strictjson.Decode(data, &list); err != nil {
+		return nil, fmt.Errorf("defines %s: %w", filepath.Base(s.Defines), err)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
 func (s *Spec) fault() string {
 	if s.Fault == "" {
 		return "none"
@@ -161,12 +179,16 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 	if err != nil {
 		return nil, err
 	}
+	defines, err := s.defines()
+	if err != nil {
+		return nil, err
+	}
 	norm := evidence.Normaliser{Stage: spellings(st.dir)}
 	for k, v := range env {
 		env[k] = norm.Line(v)
 	}
 	e := &evidence.Evidence{
-		Schema: evidence.Schema, Kind: s.Kind, Lane: s.Lane, LaneIdentity: identity, Flavour: s.Flavour, Pin: *id,
+		Schema: evidence.Schema, Kind: s.Kind, Lane: s.Lane, LaneIdentity: identity, Flavour: s.Flavour, Defines: defines, Pin: *id,
 		Argv: p.argv, Environment: env, Fault: s.fault(), Public: s.Public,
 		Digests:     evidence.Digests{CLI: st.cli, Model: st.model, Encoder: st.encoder, Audio: st.audioSum, Evaluator: st.evaluator},
 		EncoderPath: evidence.EncoderPath{Derived: stagedEncoder, Before: before, After: exists(st.path(stagedEncoder))},

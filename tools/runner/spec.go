@@ -39,6 +39,9 @@ type Spec struct {
 	// Flavour is how whisper-cli was built: ggml, coreml, coreml_allow_fallback, coreml_unpatched,
 	// coreml_allow_fallback_unpatched.
 	Flavour string `json:"flavour"`
+	// Defines is the path of a JSON array with the -D arguments of the actions that compiled
+	// whisper.cpp; optional.
+	Defines string `json:"defines,omitempty"`
 	// Pin is the path of the repository rule's pin.json.
 	Pin string `json:"pin"`
 	// CLI is the path of whisper-cli.
