@@ -10,6 +10,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/audit"
 	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
 	"github.com/coreml-gate/rules_coreml_gate/tools/candidate"
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
@@ -34,6 +35,7 @@ var sections = []section{
 	{"Receipts", receipt.Reasons},
 	{"Signatures", envelope.Reasons},
 	{"Verification", verify.Reasons},
+	{"Audits", audit.Reasons},
 	{"Artifacts", artifact.Reasons},
 	{"Pins and patches", pin.Reasons},
 	{"Programs", binary.Reasons},

@@ -37,6 +37,7 @@ var commands = []func() *cobra.Command{
 	newVerifyCmd,
 	newDiffCmd,
 	newReportCmd,
+	newAuditCmd,
 	newParityCmd,
 	newPredictCmd,
 	newTranscriptsCmd,

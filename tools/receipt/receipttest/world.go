@@ -52,19 +52,26 @@ func New(t testing.TB) *World {
 
 	p := &w.CoreML.Pin
 	p.ManifestSHA256, p.Patch.SHA256 = Sum(t, s.Manifest), Sum(t, s.Patch)
+	w.Canary.Pin, w.Contrast.Pin = *p, *p
+	w.Sources = &pin.Check{Schema: pin.CheckSchema, Verdict: "pass", Pin: p.Name, ManifestSHA256: p.ManifestSHA256, Files: 120, Mismatches: []pin.Mismatch{}}
+	w.Rehash(t)
+	return w
+}
+
+// Rehash makes the evidence that of the files as they stand now, and writes it.
+func (w *World) Rehash(t testing.TB) {
+	t.Helper()
+	s := &w.Spec
 	encoder, err := tree.Digest(s.Encoder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.CoreML.Digests.Encoder = &encoder
 	for _, e := range []*evidence.Evidence{w.CoreML, w.Canary, w.Contrast} {
-		e.Pin = *p
 		e.Digests.CLI, e.Digests.Model, e.Digests.Audio = Sum(t, s.CLI), Sum(t, s.Model), Sum(t, s.Audio)
 	}
 	w.Contrast.Digests.CLI = Sum(t, s.ContrastCLI)
-	w.Sources = &pin.Check{Schema: pin.CheckSchema, Verdict: "pass", Pin: p.Name, ManifestSHA256: p.ManifestSHA256, Files: 120, Mismatches: []pin.Mismatch{}}
 	w.Write(t)
-	return w
 }
 
 // Write writes pin, sources check and evidence as they stand now.
