@@ -23,6 +23,8 @@ type testCase struct {
 	silent    []string
 	// harmless takes a fetch as well as a refusal, if nothing was planted.
 	harmless bool
+	// before says that the extension refuses, before there is a repository: what an earlier case fetched stands.
+	before bool
 	check    func(w *world) error
 }
 
@@ -231,7 +233,7 @@ var cases = []testCase{
 	// Words for what a user gets wrong.
 	{name: "relative path", edit: env("WHISPER_CPP_ARCHIVE", "up.tar.gz"), refusal: []string{"WHISPER_CPP_ARCHIVE must be an absolute path"}},
 	{name: "no such path", edit: env("WHISPER_CPP_ARCHIVE", "{dir}/absent"), refusal: []string{"absent`, which does not exist"}},
-	{name: "unknown pin", edit: env("WHISPER_CPP_PIN", "third"), refusal: []string{"WHISPER_CPP_PIN is `third`", "first, second"}},
+	{name: "unknown pin", before: true, edit: env("WHISPER_CPP_PIN", "third"), refusal: []string{"WHISPER_CPP_PIN is `third`", "first, second"}},
 	{
 		name: "nothing to download from", edit: env("WHISPER_CPP_ARCHIVE", ""),
 		refusal: []string{"could not be downloaded from file:///nonexistent/archive.tar.gz", "WHISPER_CPP_ARCHIVE"},
@@ -245,10 +247,32 @@ var cases = []testCase{
 		refusal: []string{"content manifest", "line 4", "sorted by path and unique"},
 	},
 
+	{name: "pin is no JSON", before: true, edit: func(w *world) error { w.rawPin = "{"; return nil }, refusal: []string{"expected a JSON object with exactly the fields name, commit"}},
+	{name: "pin with another field", before: true, edit: func(w *world) error { w.rawPin = `{"name": "first", "comment": ""}`; return nil }, refusal: []string{"exactly the fields", "found name, comment"}},
+	{
+		name: "digest in capitals", edit: func(w *world) error { w.pins[0].Patch.SHA256 = strings.ToUpper(w.pins[0].Patch.SHA256); return nil },
+		refusal: []string{"patch of pin first: expected 64 lower-case hexadecimal digits"},
+	},
+	{name: "two modules disagree", before: true, edit: func(w *world) error { w.conflict = true; return nil }, refusal: []string{"`shared` is asked for by modules one and two"}},
+
 	// Models, same manners.
 	{name: "model", model: true, check: modelPresent},
 	{name: "model changed", model: true, edit: func(w *world) error { w.model = flip(w.model); return nil }, refusal: []string{"model ggml-small.bin", "expected SHA-256 {model}", "LFS pointer"}},
 	{name: "model changed afterwards", model: true, afterGood: flipFile(in("models", "ggml-small.bin")), refusal: []string{"model ggml-small.bin", "expected SHA-256 {model}"}},
 	{name: "model missing", model: true, edit: env("WHISPER_MODELS_DIR", "{dir}/checkout"), refusal: []string{"ggml-small.bin", "WHISPER_MODELS_DIR"}},
 	{name: "model without a folder", model: true, edit: env("WHISPER_MODELS_DIR", ""), refusal: []string{"WHISPER_MODELS_DIR is not set"}},
+	{
+		name: "model with a path for a name", model: true, edit: func(w *world) error {
+			w.models = strings.Replace(w.models, "ggml-small.bin", "x/ggml-small.bin", 1)
+			return nil
+		},
+		refusal: []string{"`file` must be a plain file name that ends in `.bin`"},
+	},
+	{
+		name: "model that cannot be downloaded", model: true, edit: all(env("WHISPER_MODELS_DIR", ""), func(w *world) error {
+			// A digest that Bazel's cache cannot know.
+			w.models = fmt.Sprintf(`{"small": {"file": "ggml-small.bin", "sha256": %q, "urls": ["file:///nonexistent/m.bin"]}}`, zeros)
+			return nil
+		}), refusal: []string{"model ggml-small.bin with SHA-256 " + zeros, "could not be downloaded from file:///nonexistent/m.bin", "WHISPER_MODELS_DIR"},
+	},
 }

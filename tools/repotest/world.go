@@ -48,6 +48,11 @@ type world struct {
 	pins       []*pin.Pin
 	env        map[string]string
 	models     string
+	// rawPin replaces the first pin's file; conflict gives the root module two dependencies that want different
+	// models under one name.
+	rawPin   string
+	conflict bool
+	module   string
 }
 
 func newWorld(dir, root, bazel string) (*world, error) {
@@ -78,7 +83,7 @@ func (w *world) reset() error {
 	w.manifest, w.patch, w.model = m.Format(), []byte(diff), []byte("ggml model\n")
 	w.prefix, w.archiveDir, w.zip, w.links = "whisper.cpp-0/", "archives", false, nil
 	w.models = fmt.Sprintf(`{"small": {"file": "ggml-small.bin", "sha256": %q, "urls": []}}`, sum(w.model))
-	w.pins = nil
+	w.pins, w.rawPin, w.conflict = nil, "", false
 	for _, name := range []string{"first", "second"} {
 		w.pins = append(w.pins, &pin.Pin{
 			Name: name, Commit: zeros[:40], Tree: zeros[:40], URLs: []string{"file:///nonexistent/archive.tar.gz"},
@@ -155,8 +160,9 @@ whisper = use_extension("//gate:extensions.bzl", "whisper")
 whisper.whisper_cpp(overlay = "//pins:overlay.BUILD", pins = ["//pins:first.json", "//pins:second.json"])
 use_repo(whisper, "whisper_cpp", "whisper_models")
 `
+	w.module = text
 	for path, content := range map[string]string{
-		"MODULE.bazel": text, "BUILD.bazel": "", "gate/BUILD.bazel": "", "patches/BUILD.bazel": "",
+		"BUILD.bazel": "", "gate/BUILD.bazel": "", "patches/BUILD.bazel": "",
 		"pins/BUILD.bazel": "", "third_party/whisper_models/BUILD.bazel": "",
 		"third_party/whisper_cpp/pins/BUILD.bazel": "", "third_party/whisper_cpp/overlay/BUILD.bazel": "",
 		"pins/overlay.BUILD": "exports_files([\"pin.json\"], visibility = [\"//visibility:public\"])\n",
@@ -199,9 +205,13 @@ func (w *world) write() error {
 		}
 		out["ws/pins/"+p.Name+".json"] = data
 	}
+	if w.rawPin != "" {
+		out["ws/pins/first.json"] = []byte(w.rawPin)
+	}
 	for path, data := range w.source {
 		out["checkout/"+path] = data
 	}
+	w.writeModules(out)
 	for path, data := range out {
 		if err := writeFile(filepath.Join(w.dir, filepath.FromSlash(path)), data); err != nil {
 			return err
@@ -212,6 +222,20 @@ func (w *world) write() error {
 		return err
 	}
 	return writeFile(w.archivePath(), archive)
+}
+
+// writeModules adds the root module's file and, for a conflict, two modules that it depends on.
+func (w *world) writeModules(out map[string][]byte) {
+	text := w.module
+	if w.conflict {
+		for _, name := range []string{"one", "two"} {
+			text += fmt.Sprintf("bazel_dep(name = %q)\nlocal_path_override(module_name = %q, path = \"../%s\")\n", name, name, name)
+			out[name+"/MODULE.bazel"] = []byte(fmt.Sprintf("module(name = %q)\nbazel_dep(name = \"rules_coreml_gate\")\n"+
+				"whisper = use_extension(\"@rules_coreml_gate//gate:extensions.bzl\", \"whisper\")\n"+
+				"whisper.whisper_model(name = \"shared\", file = \"ggml-%s.bin\", sha256 = %q)\n", name, name, zeros))
+		}
+	}
+	out["ws/MODULE.bazel"] = []byte(text)
 }
 
 func (w *world) archivePath() string {
