@@ -25,7 +25,7 @@ type testCase struct {
 	harmless bool
 	// before says that the extension refuses, before there is a repository: what an earlier case fetched stands.
 	before bool
-	check    func(w *world) error
+	check  func(w *world) error
 }
 
 func (c testCase) target() string {
