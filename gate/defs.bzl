@@ -10,6 +10,7 @@ load("//gate/private:coreml_encoder_gate.bzl", _coreml_encoder_gate = "coreml_en
 load("//gate/private:encoder_parity.bzl", _encoder_parity = "encoder_parity")
 load("//gate/private:gate_receipt.bzl", _gate_receipt = "gate_receipt")
 load("//gate/private:gate_test.bzl", _gate_test = "gate_test")
+load("//gate/private:patch_ab_report.bzl", _patch_ab_report = "patch_ab_report")
 load("//gate/private:whisper_cli.bzl", _whisper_cli = "whisper_cli")
 load("//gate/private:whisper_run.bzl", _whisper_run = "whisper_run")
 
@@ -19,5 +20,6 @@ coreml_encoder_gate = _coreml_encoder_gate
 encoder_parity = _encoder_parity
 gate_receipt = _gate_receipt
 gate_test = _gate_test
+patch_ab_report = _patch_ab_report
 whisper_cli = _whisper_cli
 whisper_run = _whisper_run
