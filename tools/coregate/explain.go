@@ -19,6 +19,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
 	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
 )
@@ -35,6 +36,7 @@ var sections = []section{
 	{"Receipts", receipt.Reasons},
 	{"Signatures", envelope.Reasons},
 	{"Verification", verify.Reasons},
+	{"Releases", release.Reasons},
 	{"Audits", audit.Reasons},
 	{"Artifacts", artifact.Reasons},
 	{"Pins and patches", pin.Reasons},

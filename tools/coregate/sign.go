@@ -10,6 +10,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 )
 
 // maxSigned bounds receipts and signed files, in bytes.
@@ -24,7 +25,7 @@ func newSignCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign --key K.pem RECEIPT",
 		Short: "Sign a receipt: a DSSE envelope, or a Sigstore bundle, on standard output",
-		Long: `Sign a receipt with an Ed25519 or ECDSA P-256 key (PKCS#8 PEM).
+		Long: `Sign a receipt, or a release of many, with an Ed25519 or ECDSA P-256 key (PKCS#8 PEM).
 
 What is signed is the receipt as the build wrote it, byte for byte. With --time or
 --observations the signer also vouches for when it was signed and when and on what the runs
@@ -64,13 +65,17 @@ happened; verify --max-age reads that.
 	return cmd
 }
 
-// seal checks that data is a receipt and adds what the signer vouches for, if anything.
+// seal checks that data is a receipt or a release and adds what the signer vouches for, if anything.
 func seal(data []byte, at string, observations []string) ([]byte, error) {
+	plain := at == "" && len(observations) == 0
+	if _, err := release.Decode(data); err == nil && plain {
+		return data, nil
+	}
 	s, err := receipt.Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("only a receipt is signed: %w", err)
+		return nil, fmt.Errorf("only a receipt, or a release without --time and --observations, is signed: %w", err)
 	}
-	if at == "" && len(observations) == 0 {
+	if plain {
 		return data, nil
 	}
 	now := time.Now()

@@ -18,6 +18,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 )
 
 // Reasons are the codes of this package, beside those of envelopes and receipts.
@@ -40,7 +41,7 @@ var Reasons = reason.Table{
 }
 
 // Tables are all codes that a verification can give.
-var Tables = []reason.Table{Reasons, envelope.Reasons, receipt.Reasons}
+var Tables = []reason.Table{Reasons, envelope.Reasons, receipt.Reasons, release.Reasons}
 
 // Demands are what the one who verifies asks for.
 type Demands struct {
@@ -93,8 +94,19 @@ func (r *Result) conclude() *Result {
 // not be tried; whatever is wrong with the receipt or the files is in the result.
 func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result, error) {
 	r := &Result{Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Unchecked: []string{}, Facts: map[string]any{}}
-	s := r.open(ctx, signed, d.Key)
-	if s == nil {
+	payload, kind := r.open(ctx, signed, d.Key)
+	if kind == release.PredicateType {
+		if err := r.release(payload, d, files); err != nil {
+			return nil, err
+		}
+		return r.conclude(), nil
+	}
+	if payload == nil {
+		return r.conclude(), nil
+	}
+	s, err := receipt.Decode(payload)
+	if err != nil {
+		r.Add("RECEIPT_MALFORMED", "payload", "a receipt in canonical form", "%v", err)
 		return r.conclude(), nil
 	}
 	r.Receipt = s
@@ -106,52 +118,50 @@ func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result
 	return r.conclude(), nil
 }
 
-// open checks signature and form, and returns the receipt or nil.
-func (r *Result) open(ctx context.Context, signed []byte, key *envelope.Key) *receipt.Statement {
+// open checks the signature and the kind of statement, and returns the payload and its predicate type;
+// nil where either is wrong.
+func (r *Result) open(ctx context.Context, signed []byte, key *envelope.Key) ([]byte, string) {
 	e, err := envelope.Parse(signed)
 	if err != nil {
 		r.fault(err, "ENVELOPE_MALFORMED", "signed file")
 		r.predicateType(signed)
-		return nil
+		return nil, ""
 	}
 	payload, others, err := e.Open(ctx, key)
 	if err != nil {
 		r.fault(err, "SIGNATURE_INVALID", "signatures")
-		return nil
+		return nil, ""
 	}
 	if others > 0 {
 		r.Unchecked = append(r.Unchecked, fmt.Sprintf("%d signatures by other keys", others))
 	}
-	if r.predicateType(payload) {
-		return nil
+	kind, ok := r.predicateType(payload)
+	if !ok {
+		return nil, ""
 	}
-	s, err := receipt.Decode(payload)
-	if err != nil {
-		r.Add("RECEIPT_MALFORMED", "payload", "a receipt in canonical form", "%v", err)
-		return nil
-	}
-	return s
+	return payload, kind
 }
 
-// predicateType adds PREDICATE_TYPE for a statement of another kind. It is a first look, to name the
-// fault; the strict reader decides.
-func (r *Result) predicateType(data []byte) bool {
+// predicateType returns the statement's predicate type, and adds PREDICATE_TYPE and false for one of
+// another kind. It is a first look, to name the fault; the strict readers decide.
+func (r *Result) predicateType(data []byte) (string, bool) {
 	kind := struct {
 		Type          *string `json:"_type"`
 		PredicateType *string `json:"predicateType"`
 	}{}
 	if json.Unmarshal(data, &kind) != nil || kind.PredicateType == nil {
-		return false
+		return "", true
 	}
-	if *kind.PredicateType == receipt.PredicateType && (kind.Type == nil || *kind.Type == receipt.StatementType) {
-		return false
+	known := *kind.PredicateType == receipt.PredicateType || *kind.PredicateType == release.PredicateType
+	if known && (kind.Type == nil || *kind.Type == receipt.StatementType) {
+		return *kind.PredicateType, true
 	}
 	found := "none"
 	if kind.Type != nil {
 		found = *kind.Type
 	}
 	r.Add("PREDICATE_TYPE", "statement", receipt.StatementType+" with "+receipt.PredicateType, "%s with %s", found, *kind.PredicateType)
-	return true
+	return "", false
 }
 
 // fault adds an error's own reason, or one with a code for errors that bring none.

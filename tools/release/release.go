@@ -1,0 +1,188 @@
+// Package release binds the receipts of many gates into one statement: what a release of several
+// models, or of one model on both lanes, is signed and verified as.
+//
+// A release is an in-toto Statement v1 in canonical bytes whose subjects are the receipts, each by the
+// SHA-256 of its bytes, sorted by name. Its predicate repeats of each receipt only what a reader decides
+// by: verdict, lane, pin and subjects. Its verdict is pass only if every receipt's is, and an empty
+// release fails.
+package release
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+)
+
+// PredicateType is the type of a release's predicate; docs/receipt.md describes it.
+const PredicateType = "https://github.com/coreml-gate/rules_coreml_gate/coreml-release/v1"
+
+// Reasons are the codes of this package.
+var Reasons = reason.Table{
+	{Code: "RECEIPT_UNLISTED", Class: reason.Fail, Means: "A receipt at hand is not one that the release was made from.", Do: "Give the receipts of this release."},
+	{Code: "RELEASE_INCOMPLETE", Class: reason.Fail, Means: "The release has no receipt on the lane that is demanded for one of its gates.", Do: "Gate on that lane and release again."},
+}
+
+// Entry is one receipt of a release.
+type Entry struct {
+	Name      string             `json:"name"`
+	SHA256    string             `json:"sha256"`
+	Verdict   reason.Verdict     `json:"verdict"`
+	Lane      evidence.Lane      `json:"lane"`
+	PinName   string             `json:"pin"`
+	PinStatus string             `json:"pin_status"`
+	Subjects  []receipt.Resource `json:"subjects"`
+}
+
+// Predicate is the content of a release.
+type Predicate struct {
+	Schema   int            `json:"schema"`
+	Name     string         `json:"name"`
+	Verdict  reason.Verdict `json:"verdict"`
+	Receipts []Entry        `json:"receipts"`
+}
+
+// Statement is a release.
+type Statement struct {
+	Type          string             `json:"_type"`
+	Subject       []receipt.Resource `json:"subject"`
+	PredicateType string             `json:"predicateType"`
+	Predicate     Predicate          `json:"predicate"`
+}
+
+// Spec is the input file of gate_release.
+type Spec struct {
+	// Schema is 1.
+	Schema int `json:"schema"`
+	// Name is the label of the release.
+	Name string `json:"name"`
+	// Receipts are the paths of receipts, as builds wrote them.
+	Receipts []string `json:"receipts"`
+}
+
+// ReadSpec reads a spec file; unknown and missing members are refused.
+func ReadSpec(path string) (*Spec, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read release spec: %w", err)
+	}
+	s := &Spec{}
+	if err := strictjson.Decode(data, s); err != nil {
+		return nil, fmt.Errorf("release spec %s: %w", path, err)
+	}
+	if s.Schema != 1 {
+		return nil, fmt.Errorf("release spec %s: schema is %d, expected 1", path, s.Schema)
+	}
+	return s, nil
+}
+
+// Build makes a release of the receipts in these files.
+func Build(s *Spec) (*Statement, error) {
+	out := &Statement{Type: receipt.StatementType, Subject: []receipt.Resource{}, PredicateType: PredicateType, Predicate: Predicate{Schema: 1, Name: s.Name, Receipts: []Entry{}}}
+	for _, path := range s.Receipts {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read receipt: %w", err)
+		}
+		e, err := NewEntry(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		out.Predicate.Receipts = append(out.Predicate.Receipts, e)
+	}
+	slices.SortFunc(out.Predicate.Receipts, compare)
+	for _, e := range out.Predicate.Receipts {
+		out.Subject = append(out.Subject, e.subject())
+	}
+	out.Predicate.Verdict = verdict(out.Predicate.Receipts)
+	return out, nil
+}
+
+// NewEntry is what a release says about a receipt.
+func NewEntry(data []byte) (Entry, error) {
+	s, err := receipt.Decode(data)
+	if err != nil {
+		return Entry{}, err
+	}
+	p := &s.Predicate
+	return Entry{
+		Name: p.Name, SHA256: evidence.SHA256(data), Verdict: p.Verdict, Lane: p.Lane, PinName: p.Pin.Name, PinStatus: p.Pin.Status, Subjects: s.Subject,
+	}, nil
+}
+
+// compare orders entries by gate, then lane: a gate may stand there once on each lane.
+func compare(a, b Entry) int {
+	if n := strings.Compare(a.Name, b.Name); n != 0 {
+		return n
+	}
+	return strings.Compare(string(a.Lane), string(b.Lane))
+}
+
+func (e Entry) subject() receipt.Resource {
+	return receipt.Resource{Name: e.Name + " (" + string(e.Lane) + ")", Digest: map[string]string{"sha256": e.SHA256}}
+}
+
+func verdict(entries []Entry) reason.Verdict {
+	out := reason.Pass
+	if len(entries) == 0 {
+		return reason.Failed
+	}
+	for _, e := range entries {
+		switch e.Verdict {
+		case reason.Pass:
+		case reason.Unknown, reason.Inadmissible:
+			if out == reason.Pass {
+				out = reason.Unknown
+			}
+		default:
+			return reason.Failed
+		}
+	}
+	return out
+}
+
+// Encode returns the canonical bytes of s, which must pass [Statement.Check].
+func Encode(s *Statement) ([]byte, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return strictjson.Canonical(s)
+}
+
+// Decode reads the canonical bytes of a release and checks its form.
+func Decode(data []byte) (*Statement, error) {
+	s := &Statement{}
+	if err := strictjson.DecodeCanonical(data, s); err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	return s, s.Check()
+}
+
+// Check says whether the release is well formed and agrees with itself.
+func (s *Statement) Check() error {
+	if s.Type != receipt.StatementType || s.PredicateType != PredicateType || s.Predicate.Schema != 1 {
+		return fmt.Errorf("release: type %q, predicate type %q, schema %d: expected %q, %q, 1", s.Type, s.PredicateType, s.Predicate.Schema, receipt.StatementType, PredicateType)
+	}
+	entries := s.Predicate.Receipts
+	if len(s.Subject) != len(entries) {
+		return fmt.Errorf("release: %d subjects for %d receipts", len(s.Subject), len(entries))
+	}
+	for i, e := range entries {
+		if i > 0 && compare(entries[i-1], e) >= 0 {
+			return fmt.Errorf("release: receipt %s (%s) is out of order or stands there twice", e.Name, e.Lane)
+		}
+		want := e.subject()
+		if got := s.Subject[i]; got.Name != want.Name || len(got.Digest) != 1 || got.Digest["sha256"] != e.SHA256 || len(got.Annotations) > 0 {
+			return fmt.Errorf("release: subject %d is %v, expected %v", i, got, want)
+		}
+	}
+	if want := verdict(entries); s.Predicate.Verdict != want {
+		return fmt.Errorf("release: verdict is %q, but its receipts give %q", s.Predicate.Verdict, want)
+	}
+	return nil
+}

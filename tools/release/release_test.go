@@ -1,0 +1,117 @@
+package release_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/schematest"
+)
+
+// files writes receipts of gates with these names; a name that begins with "bad" has a canary that ran.
+func files(t *testing.T, names ...string) []string {
+	t.Helper()
+	var out []string
+	for _, name := range names {
+		w := receipttest.New(t)
+		w.Spec.Name = "//" + name + ":receipt"
+		if strings.HasPrefix(name, "bad") {
+			w.Canary.Exit.Code = 0
+			w.Write(t)
+		}
+		out = append(out, w.File(t, name+".json", string(w.Receipt(t))))
+	}
+	return out
+}
+
+func build(t *testing.T, paths ...string) []byte {
+	t.Helper()
+	s, err := release.Build(&release.Spec{Schema: 1, Name: "//:release", Receipts: paths})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := release.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestBuild(t *testing.T) {
+	paths := files(t, "tiny", "base")
+	data := build(t, paths...)
+	if diff := cmp.Diff(string(data), string(build(t, paths[1], paths[0]))); diff != "" {
+		t.Errorf("the order of receipts matters:\n%s", diff)
+	}
+	s, err := release.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Predicate.Verdict != reason.Pass || s.Subject[0].Name != "//base:receipt (emulated)" || s.Subject[1].Digest["sha256"] != receipttest.Sum(t, paths[0]) {
+		t.Errorf("release is %+v", s)
+	}
+	for _, c := range []struct {
+		names []string
+		want  reason.Verdict
+	}{{[]string{"tiny"}, reason.Pass}, {[]string{"tiny", "bad"}, reason.Failed}, {nil, reason.Failed}} {
+		s, err := release.Decode(build(t, files(t, c.names...)...))
+		if err != nil || s.Predicate.Verdict != c.want {
+			t.Errorf("%v: verdict %v, error %v, want %s", c.names, s.Predicate.Verdict, err, c.want)
+		}
+	}
+	if _, err := release.Build(&release.Spec{Schema: 1, Receipts: []string{"nowhere"}}); err == nil {
+		t.Error("a release of a missing receipt is built")
+	}
+	s, err = release.Build(&release.Spec{Schema: 1, Name: "//:release", Receipts: []string{paths[0], paths[0]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := release.Encode(s); err == nil {
+		t.Error("a receipt stands in a release twice")
+	}
+}
+
+func TestRefused(t *testing.T) {
+	good := string(build(t, files(t, "tiny", "bad")...))
+	for _, c := range []struct{ name, from, to string }{
+		{"verdict", `"schema":1,"verdict":"fail"}`, `"schema":1,"verdict":"pass"}`},
+		{"subject", `"name":"//tiny:receipt (emulated)"`, `"name":"//tiny:receipt (physical)"`},
+		{"unknown member", `"schema":1,`, `"schema":1,"skip":true,`},
+		{"predicate", release.PredicateType, "https://example.invalid/v1"},
+		{"white space", `"schema":1,`, `"schema": 1,`},
+	} {
+		bad := strings.Replace(good, c.from, c.to, 1)
+		if bad == good {
+			t.Fatalf("%s: %q does not stand there", c.name, c.from)
+		}
+		if _, err := release.Decode([]byte(bad)); err == nil {
+			t.Errorf("%s: taken", c.name)
+		}
+	}
+}
+
+func TestSchema(t *testing.T) {
+	data := build(t, files(t, "tiny")...)
+	schematest.Check[release.Statement](t, "release.schema.json", release.Schema, "release of rules_coreml_gate", data)
+}
+
+func TestReadSpec(t *testing.T) {
+	path := t.TempDir() + "/spec.json"
+	if err := os.WriteFile(path, []byte(`{"schema":1,"name":"//:release","receipts":["a.json"]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := release.ReadSpec(path); err != nil || s.Receipts[0] != "a.json" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if err := os.WriteFile(path, []byte(`{"schema":2,"name":"","receipts":[]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := release.ReadSpec(path); err == nil {
+		t.Error("another schema is taken")
+	}
+}

@@ -1,0 +1,93 @@
+package verify
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+)
+
+// release checks a release: its form, its verdict, the lane and pin of its receipts, and the receipts
+// at hand (Files.Others). What is demanded of receipts one by one (policies, age, OS build) is checked
+// on those receipts that are at hand.
+func (r *Result) release(payload []byte, d Demands, f Files) error {
+	s, err := release.Decode(payload)
+	if err != nil {
+		r.Add("RECEIPT_MALFORMED", "payload", "a release in canonical form", "%v", err)
+		return nil
+	}
+	r.Facts["release"], r.Facts["receipts"], r.Facts["release_verdict"] = s.Predicate.Name, len(s.Predicate.Receipts), string(s.Predicate.Verdict)
+	switch s.Predicate.Verdict {
+	case reason.Pass:
+	case reason.Unknown:
+		r.Add("VERDICT_INCONCLUSIVE", "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
+	default:
+		r.Add("VERDICT_NOT_PASS", "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
+	}
+	r.lanes(s.Predicate.Receipts, d)
+	at, err := r.atHand(s.Predicate.Receipts, d, f)
+	if err != nil {
+		return err
+	}
+	for _, e := range s.Predicate.Receipts {
+		if !at[e.SHA256] {
+			r.Unchecked = append(r.Unchecked, fmt.Sprintf("the receipt of %s (%s), which was not given", e.Name, e.Lane))
+		}
+	}
+	return nil
+}
+
+// lanes demands, of each gate, a receipt on the lane that is demanded, and of each receipt its pin.
+func (r *Result) lanes(entries []release.Entry, d Demands) {
+	found := map[string]bool{}
+	var names []string
+	for _, e := range entries {
+		if _, ok := found[e.Name]; !ok {
+			names = append(names, e.Name)
+			found[e.Name] = false
+		}
+		found[e.Name] = found[e.Name] || d.Lane == "" || e.Lane == d.Lane
+		if e.PinStatus != "supported" && !d.AllowUnsupportedPin {
+			r.Add("PIN_DEMANDED", e.Name, "the supported pin", "%s", e.PinName)
+		}
+	}
+	for _, name := range names {
+		if !found[name] {
+			r.Add("RELEASE_INCOMPLETE", name, "a receipt on lane "+string(d.Lane), "none")
+		}
+	}
+}
+
+// atHand checks the receipts at hand against the release and the demands, and returns their digests.
+func (r *Result) atHand(entries []release.Entry, d Demands, f Files) (map[string]bool, error) {
+	at := map[string]bool{}
+	for _, path := range f.Others {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read receipt: %w", err)
+		}
+		sum := evidence.SHA256(data)
+		listed := false
+		for _, e := range entries {
+			listed = listed || e.SHA256 == sum
+		}
+		if !listed {
+			r.Add("RECEIPT_UNLISTED", path, "a receipt of the release", "%s", sum)
+			continue
+		}
+		at[sum] = true
+		s, err := receipt.Decode(data)
+		if err != nil {
+			r.Add("RECEIPT_MALFORMED", path, "a receipt in canonical form", "%v", err)
+			continue
+		}
+		// The release's own lane check stands for all gates; each receipt is held against the rest.
+		one := d
+		one.Lane, one.AllowUnsupportedPin = "", true
+		r.demand(s, one)
+	}
+	return at, nil
+}

@@ -1,0 +1,84 @@
+package verify_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/envelope/envelopetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
+)
+
+// TestRelease changes one thing at a time about a release of two gates.
+func TestRelease(t *testing.T) {
+	signer, verifier := envelopetest.Pair(t, envelopetest.Ed25519(t))
+	write := func(name string, change func(w *receipttest.World)) string {
+		w := receipttest.New(t)
+		w.Spec.Name = name
+		change(w)
+		w.Write(t)
+		return w.File(t, "receipt.json", string(w.Receipt(t)))
+	}
+	none := func(*receipttest.World) {}
+	good, other := write("//a:receipt", none), write("//b:receipt", none)
+	failed := write("//c:receipt", func(w *receipttest.World) { w.Canary.Exit.Code = 0 })
+	foreign := write("//d:receipt", func(w *receipttest.World) {
+		for _, e := range []*evidence.Evidence{w.CoreML, w.Canary, w.Contrast} {
+			e.Pin.Supported = false
+		}
+	})
+	for _, c := range []struct {
+		name     string
+		receipts []string
+		demand   func(d *verify.Demands)
+		files    []string
+		verdict  reason.Verdict
+		code     string
+		rest     int
+	}{
+		{"alone", []string{good, other}, nil, nil, reason.Pass, "", 2},
+		{"with its receipts", []string{good, other}, nil, []string{good, other}, reason.Pass, "", 0},
+		{"with one", []string{good, other}, nil, []string{other}, reason.Pass, "", 1},
+		{"with a stranger's", []string{good}, nil, []string{other}, reason.Failed, "RECEIPT_UNLISTED", 1},
+		{"with a failed gate", []string{good, failed}, nil, nil, reason.Failed, "VERDICT_NOT_PASS", 2},
+		{"empty", nil, nil, nil, reason.Failed, "VERDICT_NOT_PASS", 0},
+		{"of another pin", []string{foreign}, nil, nil, reason.Failed, "PIN_DEMANDED", 1},
+		{"of another pin, allowed", []string{foreign}, func(d *verify.Demands) { d.AllowUnsupportedPin = true }, nil, reason.Pass, "", 1},
+		{"on another lane", []string{good}, func(d *verify.Demands) { d.Lane = evidence.LanePhysical }, nil, reason.Failed, "RELEASE_INCOMPLETE", 1},
+		{"of no known age", []string{good}, func(d *verify.Demands) { d.MaxAge = time.Hour }, []string{good}, reason.Unknown, "AGE_UNKNOWN", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := release.Build(&release.Spec{Schema: 1, Name: "//:release", Receipts: c.receipts})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := release.Encode(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			signed, err := envelope.Sign(t.Context(), signer, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := verify.Demands{Key: verifier, Now: noon}
+			if c.demand != nil {
+				c.demand(&d)
+			}
+			r, err := verify.Verify(t.Context(), signed, d, verify.Files{Others: c.files})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if len(r.Reasons) > 0 {
+				got = r.Reasons[0].Code
+			}
+			if r.Verdict != c.verdict || got != c.code || len(r.Unchecked) != c.rest {
+				t.Errorf("verdict %s, first code %q, %d unchecked, want %s, %q, %d\n%v", r.Verdict, got, len(r.Unchecked), c.verdict, c.code, c.rest, r.Reasons)
+			}
+		})
+	}
+}
