@@ -2,7 +2,7 @@
 
 package kernel
 
-var useAsm = false
+var useAsm, useWide = false, false
 
 func gemmTile(k int, a *float32, rs, cs int, b, c *float32, ldc, add int) {
 	panic("kernel: no assembly")
@@ -19,3 +19,6 @@ func divRows(dst, x, y *float32, n int)                               { panic("k
 func widenHalf(dst *float32, src *uint16, n int)                      { panic("kernel: no assembly") }
 func narrowHalf(dst *uint16, src *float32, n int)                     { panic("kernel: no assembly") }
 func layerNormRow(dst, src, gamma, beta *float32, n int, eps float64) { panic("kernel: no assembly") }
+func gemmWide(k int, a, a6 *float32, rs, cs int, b, b16, c *float32, ldc, add int) {
+	panic("kernel: no assembly")
+}

@@ -4,7 +4,7 @@ package kernel
 const (
 	tileRows = 6
 	tileCols = 16
-	blockK   = 384 // longest chain of additions before a block sum is stored
+	blockK   = 256 // longest chain of additions before a block sum is stored
 	blockM   = 96  // rows of one unit: 16 tiles
 	blockN   = 384 // columns of one unit: 24 tiles
 )
@@ -158,17 +158,48 @@ func multiplyBlock(a *blockArgs) {
 			n := min(tileRows, a.in-i)
 			a.left.T().pack(a.packed[(i-direct)*kn:], a.tmp, k0, kn, i, n, tileRows)
 		}
-		for j := 0; j < a.jn; j += tileCols {
+		for j := 0; j < a.jn; {
 			b := a.right[j*a.k+k0*tileCols:]
-			for i := 0; i < a.in; i += tileRows {
-				l, rs, cs := a.packed[max(0, i-direct)*kn:], 1, tileRows
-				if i < direct {
-					l, rs, cs = a.left.F32[i*a.left.Row+k0:], a.left.Row, 1
+			cols, i := tileCols, 0
+			if useWide && a.jn-j >= 2*tileCols {
+				cols = 2 * tileCols
+				b16 := a.right[(j+tileCols)*a.k+k0*tileCols:]
+				for ; a.in-i >= 2*tileRows && (i >= direct || direct-i >= 2*tileRows); i += 2 * tileRows {
+					l, rs, cs := a.rows(i, k0, kn, direct)
+					l6, _, _ := a.rows(i+tileRows, k0, kn, direct)
+					a.wide(l, l6, rs, cs, b, b16, i, j, kn, k0 > 0)
 				}
-				a.one(l, rs, cs, b, i, j, kn, k0 > 0)
 			}
+			for at := i; at < a.in; at += tileRows {
+				l, rs, cs := a.rows(at, k0, kn, direct)
+				for c := 0; c < cols; c += tileCols {
+					a.one(l, rs, cs, a.right[(j+c)*a.k+k0*tileCols:], at, j+c, kn, k0 > 0)
+				}
+			}
+			j += cols
 		}
 	})
+}
+
+// rows is where the left side's rows from i on lie, with the steps from row to
+// row and from k to k.
+func (a *blockArgs) rows(i, k0, kn, direct int) (l []float32, rs, cs int) {
+	if i < direct {
+		return a.left.F32[i*a.left.Row+k0:], a.left.Row, 1
+	}
+	return a.packed[(i-direct)*kn:], 1, tileRows
+}
+
+// wide computes two tiles by two at (i, j) in registers of 512 bits.
+func (a *blockArgs) wide(l, l6 []float32, rs, cs int, b, b16 []float32, i, j, kn int, add bool) {
+	c := a.out[i*a.ld+j:]
+	end := (tileRows-1)*rs + (kn-1)*cs
+	_, _, _, _, _ = l[end], l6[end], b[kn*tileCols-1], b16[kn*tileCols-1], c[(2*tileRows-1)*a.ld+2*tileCols-1]
+	mode := 0
+	if add {
+		mode = 1
+	}
+	gemmWide(kn, &l[0], &l6[0], 4*rs, 4*cs, &b[0], &b16[0], &c[0], 4*a.ld, mode)
 }
 
 // one computes a tile at (i, j), through a loose tile where it is cut off.

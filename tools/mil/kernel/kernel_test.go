@@ -7,14 +7,39 @@ import (
 
 // bothPaths runs a test on every implementation that this machine has.
 func bothPaths(t *testing.T, f func(t *testing.T)) {
-	have := useAsm
-	defer func() { useAsm = have }()
-	for _, asm := range []bool{false, true} {
-		if asm && !have {
+	have, haveWide := useAsm, useWide
+	defer func() { useAsm, useWide = have, haveWide }()
+	for _, c := range []struct {
+		name      string
+		asm, wide bool
+	}{{PathPortable, false, false}, {PathAVX2, true, false}, {PathAVX2 + "-wide", true, true}} {
+		if c.asm && !have || c.wide && !haveWide {
 			continue
 		}
-		useAsm = asm
-		t.Run(Path(), f)
+		useAsm, useWide = c.asm, c.wide
+		t.Run(c.name, f)
+	}
+}
+
+// Wider registers must not show in the result.
+func TestWideRegistersGiveTheSameBytes(t *testing.T) {
+	have := useWide
+	defer func() { useWide = have }()
+	for _, s := range [][3]int{{12, 32, 40}, {30, 70, 500}, {97, 100, 800}} {
+		m, n, k := s[0], s[1], s[2]
+		for name, a := range layouts(m, k, 3) {
+			var outs [2][]float32
+			for i, wide := range []bool{false, have} {
+				useWide = wide
+				outs[i] = make([]float32, m*n)
+				NewPool(2).Multiply(&Product{M: m, N: n, K: k, A: a, B: Matrix{F32: ramp(n * k), Row: 1, Col: k}, Out: outs[i], Stride: n})
+			}
+			for i := range outs[0] {
+				if math.Float32bits(outs[0][i]) != math.Float32bits(outs[1][i]) {
+					t.Fatalf("%s, %v: element %d is %g in wide registers, %g in narrow", name, s, i, outs[1][i], outs[0][i])
+				}
+			}
+		}
 	}
 }
 

@@ -9,7 +9,7 @@
 //
 // All routines keep one rule: what is computed for one element depends on that
 // element's operands and on the row length alone, never on how rows are spread
-// over threads. They need AVX2, FMA and F16C.
+// over threads. They need AVX2, FMA and F16C; gemmWide needs AVX-512F besides.
 package main
 
 import (
@@ -20,6 +20,7 @@ func main() {
 	ConstraintExpr("amd64,!purego")
 	cpuQueries()
 	gemm()
+	wideGemm()
 	rowMax()
 	expRow()
 	scaleRow()
