@@ -1,8 +1,10 @@
 package artifact
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -202,20 +204,47 @@ func (p *pairing) reader(w *weight) (func(int64) float32, error) {
 		}
 		return func(i int64) float32 { return x.values[i] }, nil
 	}
-	t, err := mil.Resolve(w.value, p.d.weights)
+	typ, data, err := p.stored(w)
 	if err != nil {
 		return nil, err
 	}
-	typ, ok := floatTypes[t.DType]
-	if !ok {
-		return nil, fmt.Errorf("type %s: %w", t.DType, errUnsupported)
-	}
-	size := int64(t.DType.Bits() / 8)
+	info, _ := typ.Info()
+	raw := make([]byte, info.BlockBytes)
 	return func(i int64) float32 {
 		var one [1]float32
-		_ = ggml.Decode(typ, one[:], t.Data[i*size:(i+1)*size])
+		if n, _ := data.ReadAt(raw, i*info.BlockBytes); n == len(raw) {
+			_ = ggml.Decode(typ, one[:], raw)
+		}
 		return one[0]
 	}, nil
+}
+
+// sections reads weights without mapping whole files into memory.
+type sections interface {
+	Section(mil.BlobRef) (mil.DType, *io.SectionReader, error)
+}
+
+// stored gives the type and the bytes of a weight that is stored as it is.
+func (p *pairing) stored(w *weight) (ggml.Type, io.ReaderAt, error) {
+	typ, ok := floatTypes[w.typ]
+	if !ok {
+		return 0, nil, fmt.Errorf("type %s: %w", w.typ, errUnsupported)
+	}
+	if s, ok := p.d.weights.(sections); ok && w.value != nil && w.value.Blob != nil {
+		d, data, err := s.Section(*w.value.Blob)
+		if err != nil {
+			return 0, nil, err
+		}
+		if size, err := blobSize(w.value); err != nil || d != w.typ || size != data.Size() {
+			return 0, nil, fmt.Errorf("%d bytes of %s for %s", data.Size(), d, w.value.Type)
+		}
+		return typ, data, nil
+	}
+	t, err := mil.Resolve(w.value, p.d.weights)
+	if err != nil {
+		return 0, nil, err
+	}
+	return typ, bytes.NewReader(t.Data), nil
 }
 
 func (p *pairing) allZero(w *weight) (bool, error) {
@@ -238,15 +267,21 @@ func (p *pairing) stream(w *weight, visit func(first int64, v []float32) error) 
 		}
 		return visit(0, x.values)
 	}
-	t, err := mil.Resolve(w.value, p.d.weights)
+	typ, data, err := p.stored(w)
 	if err != nil {
 		return err
 	}
-	size := int64(t.DType.Bits() / 8)
-	buf := make([]float32, min(w.elements(), 16<<10))
-	for first, n := int64(0), w.elements(); first < n; first += int64(len(buf)) {
+	info, _ := typ.Info()
+	n := w.elements()
+	buf := make([]float32, min(n, pieceValues))
+	raw := make([]byte, int64(len(buf))*info.BlockBytes)
+	for first := int64(0); first < n; first += int64(len(buf)) {
 		b := buf[:min(int64(len(buf)), n-first)]
-		if err := ggml.Decode(floatTypes[t.DType], b, t.Data[first*size:(first+int64(len(b)))*size]); err != nil {
+		r := raw[:int64(len(b))*info.BlockBytes]
+		if k, err := data.ReadAt(r, first*info.BlockBytes); k < len(r) {
+			return fmt.Errorf("read weight %s: %w", w.name, err)
+		}
+		if err := ggml.Decode(typ, b, r); err != nil {
 			return err
 		}
 		if err := visit(first, b); err != nil {
@@ -254,6 +289,35 @@ func (p *pairing) stream(w *weight, visit func(first int64, v []float32) error) 
 		}
 	}
 	return nil
+}
+
+// pieceValues is how many values are compared at a time.
+const pieceValues = 64 << 10
+
+// identical reports whether tensor and weight are the same bytes of one type,
+// which is the usual case, and the quick one.
+func (p *pairing) identical(t ggml.Tensor, w *weight) (bool, error) {
+	typ, data, err := p.stored(w)
+	if err != nil || typ != t.Type {
+		return false, err
+	}
+	info, _ := typ.Info()
+	ours := make([]byte, pieceValues*info.BlockBytes)
+	theirs := make([]byte, len(ours))
+	ref := p.model.Data(t)
+	for at := int64(0); at < t.Size; at += int64(len(ours)) {
+		k := min(int64(len(ours)), t.Size-at)
+		if n, err := data.ReadAt(ours[:k], at); int64(n) < k {
+			return false, fmt.Errorf("read weight %s: %w", w.name, err)
+		}
+		if n, err := ref.ReadAt(theirs[:k], at); int64(n) < k {
+			return false, fmt.Errorf("read tensor %s: %w", t.Name, err)
+		}
+		if !bytes.Equal(ours[:k], theirs[:k]) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // same is equality after rounding to the coarser of two types: a float16 that
