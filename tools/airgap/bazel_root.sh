@@ -69,6 +69,8 @@ write_settings() {
     # host_javabase does nothing but warn.
     sed -e '/^# --- airgap/,$d' -e '/host_javabase/d' "$rc"
     echo "# --- airgap: written by tools/airgap/setup"
+    # WORKSPACE files, and what Bazel appends to them, would be fetched.
+    echo "common --noenable_workspace"
     echo "common --registry=file://$prefix/registry"
     echo "common --override_module=rules_shell=/usr/share/bazel/rules/shell"
     for name in "${module_names[@]}"; do

@@ -132,6 +132,8 @@ type Evidence struct {
 	Normalisation int    `json:"normalisation"`
 	Stderr        Stream `json:"stderr"`
 	Stdout        Stream `json:"stdout"`
+	// Words stands for the words on stdout where those may not be kept; left out of public evidence.
+	Words *WordCount `json:"words,omitempty"`
 }
 
 // Observations is the content of observations.json: what varies from run to run. SHA256 binds it to

@@ -38,6 +38,11 @@ func TestCases(t *testing.T) {
 		{"35-a44-no-prints.txt", "canary", reason.Unknown, "LOG_SILENCED"},
 		{"39-b01-computeplan-sigabrt.txt", "coreml", reason.Unknown, "PLAN_READER_ABORTED"},
 		{"61-c25-sandbox-cache-denied.txt", "coreml", reason.Unknown, "SANDBOX_DENIED"},
+		{"25-a30-ane-transformers-trap.txt", "coreml", reason.Failed, "CONVERTER_UNPINNED"},
+		{"49-c01-archive-checksum.txt", "coreml", reason.Failed, "SOURCE_DIGEST_MISMATCH"},
+		{"51-c04-patch-missing.txt", "coreml", reason.Failed, "TOOLCHAIN_NO_PATCH"},
+		{"53-c07-xcode-drift.txt", "coreml", reason.Unknown, "TOOLCHAIN_DRIFT"},
+		{"55-c11-cached-passed.txt", "coreml", reason.Unknown, "NOT_EXECUTED"},
 	} {
 		t.Run(c.file+"/"+string(c.kind), func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("testdata", "cases", c.file))

@@ -10,6 +10,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
@@ -102,6 +103,11 @@ func (f *findings) add(code, expected, found, where string) {
 		return
 	}
 	f.reasons = append(f.reasons, r)
+}
+
+// drop removes findings of one code.
+func (f *findings) drop(code string) {
+	f.reasons = slices.DeleteFunc(f.reasons, func(r reason.Reason) bool { return r.Code == code })
 }
 
 func (f *findings) judgement() *Judgement {

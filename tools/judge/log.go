@@ -53,6 +53,18 @@ func (m markers) silenced() bool {
 	return true
 }
 
+// ofWhisper says that some line is the runtime's own.
+func (m markers) ofWhisper() bool {
+	for kind := range m {
+		switch kind {
+		case evidence.LineSandbox, evidence.LinePlanAborted, evidence.LineANEFailed, evidence.LineAbort, evidence.LineOOM, evidence.LineBadNumber, evidence.LineUsage:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // coreml is the one value of COREML over all system_info lines: 0, 1, -1 (none), -2 (contradiction).
 func (m markers) coreml() int {
 	value := -1

@@ -80,7 +80,7 @@ func judgeContrast(f *findings, m markers, r *Run) {
 func judgeCanary(f *findings, m markers, r *Run) {
 	notes(f, m, r)
 	if r.Exit == nil {
-		noExit(f, m)
+		noExit(f, m, r)
 		return
 	}
 	x := effective(*r.Exit)

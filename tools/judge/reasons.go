@@ -66,7 +66,18 @@ var Reasons = reason.Table{
 	// Words.
 	{Code: "TRANSCRIPT_EMPTY", Class: reason.Fail, Means: "The run wrote no words. A prediction that failed inside Core ML leaves exactly this, with a clean log.", Do: "Check the encoder's names, types and shapes (coregate inspect) and its numbers (coregate parity)."},
 	{Code: "TRANSCRIPT_DIFFERS", Class: reason.Fail, Means: "The words are not the reference words.", Do: "Compare with the contrast run: if that is right, Core ML changed the answer; if it is wrong too, the conversion was already wrong."},
-	{Code: "TRANSCRIPT_WITHHELD", Class: reason.Inconclusive, Means: "The fixture is not public, so its words are not in the evidence and cannot be compared here.", Do: "Use the transcript gate, which compares inside the action."},
+	{Code: "TRANSCRIPT_WITHHELD", Class: reason.Inconclusive, Means: "The fixture is not public, and the evidence holds neither its words nor their digest.", Do: "Capture the evidence again with this version."},
+
+	// Logs of programs around a gate.
+	{Code: "SOURCE_DIGEST_MISMATCH", Class: reason.Fail, Means: "What was fetched is not what was pinned. Hosting services repack archives, which changes an archive's digest and not its content.", Do: "Pin content, as this project's repository rules do, and mirror the archive. Never update a digest to whatever was fetched."},
+	{Code: "TOOLCHAIN_NO_PATCH", Class: reason.Refuse, Means: "The image has no program called patch, so the source could not be patched.", Do: "Install it, or use this project's repository rules, which apply the patch themselves."},
+	{Code: "PATCH_NOT_APPLIED", Class: reason.Fail, Means: "A patch did not apply: another source, or another strip level than the one it was made for.", Do: "Patch the pinned source with the patch that belongs to it."},
+	{Code: "TOOLCHAIN_DRIFT", Class: reason.Inconclusive, Means: "The Xcode that the build was configured with is no longer there; it was updated behind the build's back.", Do: "Select the Xcode again (bazel sync --configure) and gate again: a receipt binds the Xcode build."},
+	{Code: "COREMLC_MISSING", Class: reason.Refuse, Means: "coremlc is part of a full Xcode; the Command Line Tools do not have it.", Do: "Install Xcode and select it: xcrun --find coremlc must resolve inside Xcode.app."},
+	{Code: "CONVERTER_UNPINNED", Class: reason.Refuse, Means: "A converter's requirements cannot be met together (ane-transformers pins torch to 1.11 and older). A gate takes an encoder by digest and converts nothing.", Do: "Convert in an isolated, pinned environment and gate the result."},
+	{Code: "NOT_EXECUTED", Class: reason.Inconclusive, Means: "The log tells of a cached result: nothing ran when it was written.", Do: "Read the receipt: its evidence is the first run's, and its observations say when and where that was."},
+	{Code: "POWER_SAYS_NOTHING", Class: reason.Inconclusive, Means: "powermetrics shows no Neural Engine power. Its figures are estimates for the whole system; zero refutes nothing without a positive control.", Do: "Claim placement from a compute plan or a trace, and say which."},
+	{Code: "NONDETERMINISTIC_DECODE", Class: reason.Inconclusive, Means: "The decoding falls back to higher temperatures, which draws words at random, so two transcripts cannot be compared.", Do: "Decode with --temperature 0 --temperature-inc 0, as coregate run does."},
 
 	// Facts worth a look.
 	{Code: "ANE_FALLBACK", Class: reason.Note, Means: "The Neural Engine failed to compile or evaluate the encoder and Core ML went on elsewhere, inside itself. The run stands; a claim about placement does not.", Do: "Claim no Neural Engine placement from this run."},

@@ -14,7 +14,7 @@ import (
 func checkRun(f *findings, m markers, r *Run) bool {
 	notes(f, m, r)
 	if r.Exit == nil {
-		noExit(f, m)
+		noExit(f, m, r)
 		return false
 	}
 	x := effective(*r.Exit)
@@ -87,8 +87,9 @@ func lane(f *findings, m markers, r *Run) {
 }
 
 // noExit judges a log whose end is not known: only a fault of the system around it can be named.
-func noExit(f *findings, m markers) {
+func noExit(f *findings, m markers, r *Run) {
 	switch {
+	case !m.ofWhisper() && judgeForeign(f, r.Stderr):
 	case m.has(evidence.LineSandbox):
 		sandbox(f, m)
 	case m.has(evidence.LinePlanAborted):

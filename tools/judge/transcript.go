@@ -4,18 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 )
 
 // JudgeTranscript holds the words of both runs against the reference words, after the smallest
-// normalisation that is of use: letters and digits in lower case, apostrophes kept, everything else a
-// gap. It is the first, simple transcript gate; error rates and thresholds are the transcript
-// package's.
+// normalisation that is of use ([evidence.Words]); of a fixture that is not public, by their digest. It
+// is the first, simple transcript gate; error rates and thresholds are the transcript package's.
 func JudgeTranscript(coreml, contrast *evidence.Evidence, reference string) *Judgement {
 	f := newFindings(Transcript)
-	want := Words(reference)
+	want := evidence.Words(reference)
 	f.facts["reference_words"] = len(want)
 	for _, side := range []struct {
 		name string
@@ -29,11 +27,14 @@ func JudgeTranscript(coreml, contrast *evidence.Evidence, reference string) *Jud
 		if side.e.Stdout.Truncated {
 			f.add("LOG_TRUNCATED", "stdout to its end", "a cut stream", where)
 		}
+		if !repeatable(side.e.Argv) {
+			f.add("NONDETERMINISTIC_DECODE", "--temperature-inc 0 or --no-fallback", "neither", side.name+" argv")
+		}
 		if !side.e.Stdout.Complete {
-			f.add("TRANSCRIPT_WITHHELD", "the words of a public fixture", "a digest", where)
+			withheld(f, side.e.Words, evidence.CountWords(reference), side.name)
 			continue
 		}
-		got := Words(strings.Join(side.e.Stdout.Lines, "\n"))
+		got := evidence.Words(strings.Join(side.e.Stdout.Lines, "\n"))
 		f.facts[side.name+"_words"] = len(got)
 		switch {
 		case len(got) == 0 && len(want) > 0:
@@ -51,18 +52,20 @@ func JudgeTranscript(coreml, contrast *evidence.Evidence, reference string) *Jud
 	return f.judgement()
 }
 
-// Words splits text into lower-case words of letters, digits and inner apostrophes.
-func Words(text string) []string {
-	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
-	})
-	out := fields[:0]
-	for _, w := range fields {
-		if w = strings.Trim(strings.ReplaceAll(w, "’", "'"), "'"); w != "" {
-			out = append(out, w)
-		}
+// withheld compares the words of a run that may not be kept, by their digest.
+func withheld(f *findings, got *evidence.WordCount, want evidence.WordCount, side string) {
+	where := side + " words"
+	if got == nil {
+		f.add("TRANSCRIPT_WITHHELD", "the words of a public fixture, or their digest", "neither", where)
+		return
 	}
-	return out
+	f.facts[side+"_words"] = got.Count
+	switch {
+	case got.Count == 0 && want.Count > 0:
+		f.add("TRANSCRIPT_EMPTY", plural(want.Count, "word"), "none", where)
+	case *got != want:
+		f.add("TRANSCRIPT_DIFFERS", plural(want.Count, "word")+" of the reference", plural(got.Count, "word")+" of another digest", where)
+	}
 }
 
 // difference names the first place at which two word lists part, without quoting either.

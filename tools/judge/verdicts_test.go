@@ -186,10 +186,18 @@ func TestRuns(t *testing.T) {
 		{"other words", func(r *Runs) {
 			evidencetest.SetStreams(r.CoreML, evidencetest.Stderr("coreml"), strings.Replace(evidencetest.Reference, "country", "county", 1))
 		}, Transcript, reason.Failed, "TRANSCRIPT_DIFFERS", reason.Failed},
+		{"decoding with fallback", func(r *Runs) {
+			for _, e := range []*evidence.Evidence{r.CoreML, r.Canary, r.Contrast} {
+				e.Argv = e.Argv[:len(e.Argv)-2]
+			}
+		}, Transcript, reason.Unknown, "NONDETERMINISTIC_DECODE", reason.Unknown},
 		{"private words", func(r *Runs) {
 			r.CoreML.Public = false
 			evidencetest.SetStreams(r.CoreML, evidencetest.Stderr("coreml"), "x")
 		}, Transcript, reason.Unknown, "TRANSCRIPT_WITHHELD", reason.Unknown},
+		{"private words, as they must be", func(r *Runs) { private(r.CoreML, evidencetest.Reference) }, Transcript, reason.Pass, "", reason.Pass},
+		{"other private words", func(r *Runs) { private(r.CoreML, strings.Replace(evidencetest.Reference, "country", "county", 1)) }, Transcript, reason.Failed, "TRANSCRIPT_DIFFERS", reason.Failed},
+		{"no private words", func(r *Runs) { private(r.CoreML, "\n") }, Transcript, reason.Failed, "TRANSCRIPT_EMPTY", reason.Failed},
 		{"canary out of memory", func(r *Runs) {
 			r.Canary.Exit = evidence.Exit{Kind: evidence.ExitSignal, Signal: 9, OOMKilled: true}
 		}, Markers, reason.Inadmissible, "CANARY_NOT_PASSED", reason.Unknown},
@@ -211,4 +219,12 @@ func TestRuns(t *testing.T) {
 	if got := Overall(nil); got != reason.Failed {
 		t.Errorf("no judgement at all: %s, want fail", got)
 	}
+}
+
+// private makes e evidence of a fixture that is not public, in which words were heard.
+func private(e *evidence.Evidence, words string) {
+	e.Public = false
+	evidencetest.SetStreams(e, evidencetest.Stderr("coreml"), "x")
+	heard := evidence.CountWords(words)
+	e.Words = &heard
 }

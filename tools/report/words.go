@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/transcript/editdist"
 )
 
@@ -19,7 +18,7 @@ type span struct{ Class, Text string }
 
 // words aligns the words of the runs with the reference, where both may be shown.
 func (d *Data) words() []side {
-	reference := judge.Words(d.Reference)
+	reference := evidence.Words(d.Reference)
 	if len(reference) == 0 {
 		return nil
 	}
@@ -32,7 +31,7 @@ func (d *Data) words() []side {
 		if e == nil || !e.Public || !e.Stdout.Complete {
 			continue
 		}
-		out = append(out, side{s.name, spans(reference, judge.Words(strings.Join(e.Stdout.Lines, "\n")))})
+		out = append(out, side{s.name, spans(reference, evidence.Words(strings.Join(e.Stdout.Lines, "\n")))})
 	}
 	return out
 }

@@ -196,6 +196,10 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 		Stderr: norm.Stream(out.stderr.data, out.stderr.truncated, s.Public, evidence.Recognise),
 		Stdout: norm.Stream(out.stdout.data, out.stdout.truncated, s.Public, func(string) bool { return false }),
 	}
+	if !s.Public {
+		heard := evidence.CountWords(string(out.stdout.data))
+		e.Words = &heard
+	}
 	data, err := evidence.Encode(e)
 	if err != nil {
 		return nil, err
