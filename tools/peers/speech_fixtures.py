@@ -79,26 +79,20 @@ RECORDED = {
 }
 NOISE = (ALSA / "Noise.wav", "0d897df3862192ea078efc1dd8fdc4f51fae9e93d3ed4c15e049829b0386729e")
 
-# Voice of espeak-ng, sentences of our own, SHA-256 of what version 1.51 speaks.
+# Voice of espeak-ng, words a minute, sentences of our own, SHA-256 of what version 1.51 speaks.
 SPOKEN = {
-    "de": ("de", "Der Nachtzug fährt um acht Uhr von Gleis neun ab. Bitte kommen Sie nicht zu spät. Morgen früh gehen wir über die alte Brücke.",
-           "42fce6f19410241582b39423e6a9b28fff72c577caef4d086e8eb6e97daca3df"),
-    "fr": ("fr", "Le train de nuit part à huit heures. Ne soyez pas en retard. Demain matin nous irons au marché près de la rivière.",
-           "f91efcba55d68b4db680098cc4154f21911dcb8c8f1c192416f1f6728099a6de"),
-    "es": ("es", "El tren nocturno sale a las ocho de la tarde. Por favor, no llegue tarde. Mañana por la mañana iremos al mercado.",
-           "d325d8952981a0e18fc5c1ce40a87e7caa66168817459a70dd4a147d46ce89df"),
-    "it": ("it", "Il treno notturno parte alle otto di sera. Per favore, non arrivate in ritardo. Domani mattina andremo al mercato.",
-           "0e052da53805bd40b884b43cc3d758d0e5d4772a8e318ab7f7b79f1171f6dc28"),
-    "pt": ("pt", "O trem noturno parte às oito horas da noite. Por favor, não chegue atrasado. Amanhã de manhã vamos ao mercado.",
-           "d7065085ba89ad0105f57d0354edd87bd2c76c841b741350440de8bd2c48d970"),
-    "nl": ("nl", "De nachttrein vertrekt om acht uur van spoor negen. Kom alstublieft niet te laat. Morgen gaan we naar de markt.",
-           "6d30a21e5bf36c1f832db90b92acad9b75d0fa2f261c9cf5280c882b9e53ca65"),
-    "pl": ("pl", "Nocny pociąg odjeżdża o ósmej wieczorem. Proszę się nie spóźnić. Jutro rano pójdziemy na targ.",
-           "67720c001d9f32e7c6fb9750b2385a7ded6a574d1e637d1699c5b2520bb4a91c"),
-    "ru": ("ru", "Ночной поезд отходит в восемь часов вечера. Пожалуйста, не опаздывайте. Завтра утром мы пойдём на рынок.",
-           "cc754bbc57701d18964072a189fe3838fb90863d60d052b57abe6d6f06cf935b"),
-    "zh": ("cmn", "夜班火车晚上八点开车。请不要迟到。明天早上我们去市场。",
-           "7604072d0705966f71899636b26dfba699f6a357044d8b5b858bee7aaacf9706"),
+    "de": ("de", 160, "Am Montag fahren wir mit dem Zug nach Berlin. Das Wetter ist heute sehr schön. Meine Schwester kommt morgen mit ihren Kindern.",
+           "3ddfe8fffa50456e257aaeb7b55794f34b62d516d97417b3b0e6f523bd41027e"),
+    "es": ("es", 120, "Buenos días, me llamo María. Hoy vamos a visitar el museo. Mañana va a llover todo el día.",
+           "82afb8c2c0299a7624a7a65018b4d52f28ead439477e781eb1cd1192790e2f62"),
+    "it": ("it", 120, "Buongiorno, mi chiamo Maria. Oggi andiamo a visitare il museo. Domani pioverà tutto il giorno.",
+           "2ac97f25af0aa7a376b8d6e5fd4199f7c03b7cac81db5123dcbd03ecb3ae40f4"),
+    "pt": ("pt", 120, "Bom dia, meu nome é Maria. Hoje vamos visitar o museu. Amanhã vai chover o dia todo.",
+           "f77797837cdfc42cf3f20fba83dae20d8cb09ce46008bcf736bbe42f1ffd887e"),
+    "pl": ("pl", 160, "Dzień dobry, nazywam się Maria. Dzisiaj idziemy do muzeum. Jutro będzie padać cały dzień.",
+           "d4ade133d7fed28f96b21524f5c7bd0b1208a41486ba492ac413a85e6d9c7478"),
+    "ru": ("ru", 120, "Доброе утро, меня зовут Мария. Сегодня мы идём в музей. Завтра весь день будет дождь.",
+           "cf628926537fea03bc5bcadaf90ce6d8e0320d31a1bcba25322f47b838d881b1"),
 }
 
 JFK_WORDS = "and so my fellow americans ask not what your country can do for you ask what you can do for your country"
@@ -220,9 +214,9 @@ class Maker:
         self.add("unreadable", "unreadable.wav", "en", "", "upstream exits 0 on it; a gate must not")
 
     def spoken(self):
-        for language, (voice, text, pinned) in SPOKEN.items():
+        for language, (voice, speed, text, pinned) in SPOKEN.items():
             file = f"espeak-{language}.wav"
-            subprocess.run(["espeak-ng", "-v", voice, "-s", "140", "-w", str(self.out / file), text], check=True)
+            subprocess.run(["espeak-ng", "-v", voice, "-s", str(speed), "-w", str(self.out / file), text], check=True)
             why = "synthetic speech at 22050 Hz"
             if sha256(self.out / file) != pinned:
                 why += ", unpinned"

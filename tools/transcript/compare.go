@@ -176,10 +176,18 @@ func Compare(f Fixture) Comparison {
 	return c
 }
 
-// Agree reports whether all sides of a fixture that are there wrote the same words, as a probe item's must.
+// Agree reports whether all sides of a fixture that are there heard the whole of it and wrote the same words, as a probe
+// item's must.
 func Agree(c Comparison) bool {
-	same := func(d *Delta, side *Side) bool { return side == nil || d != nil && d.Units.Edits() == 0 }
-	return c.CoreML != nil && c.GGML != nil && same(c.CoreMLGGML, c.GGML) && same(c.CoreMLSource, c.Source)
+	if c.CoreML == nil || c.GGML == nil || len(c.Unlike) > 0 {
+		return false
+	}
+	for _, s := range c.sides() {
+		if !s.side.Processed || s.side.Truncated || s.side.TooLong || s.side.Units == 0 && !c.Silence {
+			return false
+		}
+	}
+	return c.CoreMLGGML.Units.Edits() == 0 && (c.CoreMLSource == nil || c.CoreMLSource.Units.Edits() == 0)
 }
 
 // neutralName calls a private fixture by its audio.
