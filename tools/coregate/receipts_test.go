@@ -1,0 +1,155 @@
+package main
+
+import (
+	"crypto/elliptic"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/envelope/envelopetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
+)
+
+// desk is a receipt, its files and a key, as a user has them.
+type desk struct {
+	world            *receipttest.World
+	receipt          string
+	private, public  string
+	signed, envelope string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	w := receipttest.New(t)
+	d := &desk{world: w, receipt: w.File(t, "receipt.json", string(w.Receipt(t)))}
+	d.private, d.public = envelopetest.Write(t, envelopetest.ECDSA(t, elliptic.P256()))
+	code, out, errs := call(t, "", "sign", "--key", d.private, d.receipt)
+	if code != 0 {
+		t.Fatalf("sign: exit %d\n%s", code, errs)
+	}
+	d.envelope = out
+	d.signed = w.File(t, "signed.json", out)
+	return d
+}
+
+// TestSignVerify holds the spellings that users know, and their exit codes.
+func TestSignVerify(t *testing.T) {
+	d := newDesk(t)
+	w := d.world
+	unsigned := w.File(t, "unsigned.json", `{"payload":"e30=","payloadType":"application/vnd.in-toto+json","signatures":[]}`)
+	_, stranger := envelopetest.Write(t, envelopetest.Ed25519(t))
+	for _, c := range []struct {
+		name string
+		args []string
+		want int
+		says string
+	}{
+		{"verify", []string{"verify", "--key", d.public, d.signed}, 0, "not checked: the bytes of whisper-cli"},
+		{"verify with files", []string{"verify", "--key", d.public, d.signed, "--cli", w.Spec.CLI, "--model", w.Spec.Model, "--encoder", w.Spec.Encoder}, 0, "verify: pass"},
+		{"verify with evidence", []string{"verify", "--key", d.public, d.signed, "--evidence", w.Spec.CoreML, "--evidence", w.Spec.Canary, "--evidence", w.Spec.Contrast, "--reference", w.Spec.Reference}, 0, "as signed: binding, sources"},
+		{"another file", []string{"verify", "--key", d.public, d.signed, "--model", w.Spec.Audio}, 1, "FILE_MISMATCH"},
+		{"another key", []string{"verify", "--key", stranger, d.signed}, 1, "KEY_ID_MISMATCH"},
+		{"no signature", []string{"verify", "--key", d.public, unsigned}, 1, "UNSIGNED_ENVELOPE"},
+		{"a bare receipt", []string{"verify", "--key", d.public, d.receipt}, 1, "UNSIGNED_ENVELOPE"},
+		{"physical demanded", []string{"verify", "--key", d.public, "--lane", "physical", d.signed}, 1, "LANE_DEMANDED"},
+		{"an age that nobody vouches for", []string{"verify", "--key", d.public, "--max-age", "1h", d.signed}, 3, "AGE_UNKNOWN"},
+		{"no key", []string{"verify", d.signed}, 2, ""},
+		{"a private key to verify with", []string{"verify", "--key", d.private, d.signed}, 2, "KEY_UNSUPPORTED"},
+		{"no such receipt", []string{"verify", "--key", d.public, "nowhere"}, 2, ""},
+		{"no such lane", []string{"verify", "--key", d.public, "--lane", "real", d.signed}, 2, "--lane real"},
+		{"no such policy", []string{"verify", "--key", d.public, "--policy", "gate_v1", d.signed}, 2, "NAME=SHA256"},
+		{"no such time", []string{"verify", "--key", d.public, "--at", "noon", d.signed}, 2, "RFC 3339"},
+		{"sign something else", []string{"sign", "--key", d.private, unsigned}, 2, "only a receipt"},
+		{"sign with a public key", []string{"sign", "--key", d.public, d.receipt}, 2, "KEY_UNSUPPORTED"},
+		{"sign at no time", []string{"sign", "--key", d.private, "--time", "noon", d.receipt}, 2, "RFC 3339"},
+		{"diff of one", []string{"diff", d.receipt, d.signed}, 0, "no change"},
+		{"diff of nothing", []string{"diff", d.receipt, unsigned}, 2, ""},
+		{"report", []string{"report", "--format", "text", d.receipt}, 0, "//gate:receipt: pass"},
+		{"report of a signed one", []string{"report", "--key", d.public, d.signed}, 0, "valid, by key"},
+		{"report with a wrong key", []string{"report", "--key", stranger, d.signed}, 2, "KEY_ID_MISMATCH"},
+		{"report with a foreign file", []string{"report", d.receipt, "--file", w.Spec.Audio}, 2, "neither evidence nor observations"},
+		{"report in no form", []string{"report", "--format", "pdf", d.receipt}, 2, "html, junit or text"},
+	} {
+		code, out, errs := call(t, "", c.args...)
+		if code != c.want || !strings.Contains(out+errs, c.says) {
+			t.Errorf("%s: exit %d, want %d and %q\n%s%s", c.name, code, c.want, c.says, out, errs)
+		}
+	}
+}
+
+// TestSignedBytes holds that what is signed is the receipt's own bytes, and that they come back.
+func TestSignedBytes(t *testing.T) {
+	d := newDesk(t)
+	var e struct{ Payload []byte }
+	if err := json.Unmarshal([]byte(d.envelope), &e); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(d.receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(e.Payload) != string(want) {
+		t.Error("the payload is not the receipt, byte for byte")
+	}
+}
+
+// TestVouched holds that times which the signer vouches for reach the one who verifies.
+func TestVouched(t *testing.T) {
+	d := newDesk(t)
+	e, sum, err := evidence.ReadFile(d.world.Spec.CoreML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &evidence.Observations{Schema: 1, EvidenceSHA256: sum, StartedAt: "2026-08-01T11:00:00Z", Host: map[string]string{"os": "linux"}, WarmUpSeconds: []float64{}, Timings: map[string]float64{}}
+	data, err := evidence.EncodeObservations(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	observations := d.world.File(t, string(e.Kind)+".observations.json", string(data))
+	code, out, errs := call(t, "", "sign", "--key", d.private, "--time", "2026-08-01T12:00:00Z", "--observations", observations, d.receipt)
+	if code != 0 {
+		t.Fatalf("sign: exit %d\n%s", code, errs)
+	}
+	signed := d.world.File(t, "sealed.json", out)
+	for at, want := range map[string]int{"2026-08-01T12:30:00Z": 0, "2026-08-01T13:30:00Z": 3} {
+		if code, out, _ := call(t, "", "verify", "--key", d.public, "--max-age", "2h", "--at", at, signed); code != want {
+			t.Errorf("at %s: exit %d, want %d\n%s", at, code, want, out)
+		}
+	}
+	if code, out, _ := call(t, "", "diff", d.receipt, signed); code != 1 || !strings.Contains(out, "signing") {
+		t.Errorf("diff: exit %d\n%s", code, out)
+	}
+}
+
+// TestBundle holds that a bundle verifies as an envelope does.
+func TestBundle(t *testing.T) {
+	d := newDesk(t)
+	code, out, errs := call(t, "", "sign", "--bundle", "--key", d.private, d.receipt)
+	if code != 0 || !strings.Contains(out, "sigstore.bundle") {
+		t.Fatalf("sign: exit %d\n%s", code, errs)
+	}
+	if code, out, _ := call(t, "", "verify", "--key", d.public, d.world.File(t, "bundle.json", out)); code != 0 {
+		t.Errorf("verify: exit %d\n%s", code, out)
+	}
+}
+
+// TestReportFile holds that a report goes where it is sent, with the runs that were given.
+func TestReportFile(t *testing.T) {
+	d := newDesk(t)
+	out := filepath.Join(t.TempDir(), "report.html")
+	s := d.world.Spec
+	code, _, errs := call(t, "", "report", d.receipt, "--out", out, "--file", s.CoreML, "--file", s.Canary, "--file", s.Contrast, "--reference", s.Reference)
+	if code != 0 {
+		t.Fatalf("exit %d\n%s", code, errs)
+	}
+	page, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "whisper_init_state: Core ML model loaded") || !strings.Contains(string(page), "fellow") {
+		t.Error("the page lacks the runs that were given")
+	}
+}
