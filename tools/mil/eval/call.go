@@ -18,7 +18,6 @@ type call struct {
 	op    *mil.Op
 	opset string
 	bad   bool
-	used  map[string]bool
 }
 
 // definition is how an operation is checked and built.

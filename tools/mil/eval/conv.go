@@ -10,13 +10,10 @@ import (
 // convolution has its geometry in two spatial dimensions; the first has extent
 // one where the program has only one.
 type convolution struct {
-	x, w, b, out    *node
-	images, groups  int
-	ins, outs       int // channels of one group
-	height, width   int
-	window          kernel.Windows
-	rank1           bool
-	spatial, kernel []int
+	x, w, b, out   *node
+	images, groups int
+	ins, outs      int // channels of one group
+	window         kernel.Windows
 }
 
 // makeConv builds convolutions over one or two spatial dimensions.

@@ -77,16 +77,6 @@ func (w writer) done(v []float32, at int) {
 }
 
 // unary builds an operation on each element of a floating-point tensor.
-func unary(f func(dst, src []float32)) func(c *call) {
-	return func(c *call) {
-		x := c.float("x")
-		if c.bad {
-			return
-		}
-		c.unary(x, f)
-	}
-}
-
 func (c *call) unary(x *node, do func(dst, src []float32)) {
 	out := c.result(0, x.dtype, x.shape)
 	if out == nil {

@@ -27,7 +27,6 @@ type node struct {
 	// and the steps that write first and read last.
 	slot, bytes, at int
 	first, last     int
-	uses            int
 }
 
 // step is one operation, ready to run.
