@@ -3,6 +3,8 @@
 //	encodeours mel MODEL.bin AUDIO.wav OUT      writes the mel as raw float32; "-" is the built-in sound
 //	encodeours reference MODEL.bin MEL OUT      writes the float64 reference as raw float64
 //	encodeours write MODEL.bin OUT.mlmodelc     writes the float32 encoder
+//	encodeours predict MODEL.bin ENCODER MEL OUT
+//	    evaluates once, writes the output as raw float32, and what the evaluator flags
 //	encodeours serve MODEL.bin ENCODER MEL OUT THREADS
 //	    loads the encoder, writes "ready", and for each line read evaluates once and
 //	    writes the nanoseconds that it took; the last output is written to OUT
@@ -37,9 +39,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
-	want := map[string]int{"mel": 4, "reference": 4, "write": 3, "serve": 6}
+	want := map[string]int{"mel": 4, "reference": 4, "write": 3, "predict": 5, "serve": 6}
 	if len(args) == 0 || len(args) != want[args[0]] {
-		return fmt.Errorf("expected mel, reference, write or serve with their arguments, found %q", args)
+		return fmt.Errorf("expected mel, reference, write, predict or serve with their arguments, found %q", args)
 	}
 	m, err := ggml.Open(args[1])
 	if err != nil {
@@ -77,6 +79,8 @@ func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
 		return os.WriteFile(args[3], b, 0o644)
 	case "write":
 		return write(m, args[2])
+	case "predict":
+		return predict(m, args[2:], stdout)
 	}
 	return serve(m, args[2:], stdin, stdout)
 }
@@ -133,6 +137,27 @@ func write(m *ggml.Model, out string) error {
 	}
 	defer a.Close()
 	return bundle.Compile(a, out)
+}
+
+func predict(m *ggml.Model, args []string, stdout io.Writer) error {
+	mel, err := readMel(args[1])
+	if err != nil {
+		return err
+	}
+	e, err := check.Load(args[0], 0)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	for _, w := range e.Warnings() {
+		fmt.Fprintln(stdout, w)
+	}
+	h := m.Hyperparameters
+	out, err := e.Output(mel, h.Mels, h.MelFrames())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(args[2], out, 0o644)
 }
 
 func serve(m *ggml.Model, args []string, stdin io.Reader, stdout io.Writer) error {
