@@ -2,6 +2,7 @@
 
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("//gate/private:messages.bzl", "one_file")
+load("//gate/private/providers:gate_receipt_info.bzl", "GateReceiptInfo")
 load("//gate/private/providers:pin_info.bzl", "PinInfo")
 load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
 
@@ -106,7 +107,9 @@ def _gate_receipt_impl(ctx):
         outputs = [receipt],
         env = {},
     )
-    return _shown(ctx, receipt, coreml.evidence, contrast.evidence)
+    return _shown(ctx, receipt, coreml.evidence, contrast.evidence) + [
+        GateReceiptInfo(receipt = receipt, lane = coreml.lane),
+    ]
 
 gate_receipt = rule(
     implementation = _gate_receipt_impl,
@@ -167,5 +170,6 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
         ),
     },
     executable = True,
+    provides = [GateReceiptInfo],
     toolchains = use_cc_toolchain(),
 )
