@@ -14,6 +14,7 @@ var Reasons = reason.Table{
 	{Code: "FORBIDDEN_ARGUMENT", Class: reason.Refuse, Means: "whisper-cli was or would be started with an argument that the contract forbids: -ac changes the mel width and fails silently, -p above 1 loads the encoder again, response files hide what ran, unknown options end the program with exit 0.", Do: "Leave the argument out."},
 	{Code: "SPEC_REFUSED", Class: reason.Refuse, Means: "A run's specification asks for something that the contract does not allow.", Do: "Change the named member."},
 	{Code: "MODEL_NAME", Class: reason.Refuse, Means: "The model's file name does not end in .bin. The encoder's path is derived by cutting the model's path at its last dot, which may then be in a directory's name.", Do: "Name the model ggml-NAME.bin."},
+	{Code: "WORKER_IDENTITY", Class: reason.Refuse, Means: "The machine that was to run a physical gate is not the one that its key names: another build of macOS, other hardware, or an identity with holes.", Do: "Update the key (bazel sync --configure, or the worker's platform properties), or send the action to the machine that it names."},
 	{Code: "LANGUAGE_MISSING", Class: reason.Refuse, Means: "A multilingual model was given no language and would guess one.", Do: "State the language of the fixture."},
 	{Code: "LANGUAGE_IGNORED", Class: reason.Refuse, Means: "An English-only model ignores the language that it was given.", Do: "Use en, or a multilingual model."},
 

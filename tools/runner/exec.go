@@ -61,7 +61,7 @@ func (p program) run(ctx context.Context) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	oomBefore := oomKills()
+	memory := watchMemory()
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start whisper-cli: %w", err)
@@ -108,7 +108,7 @@ func (p program) run(ctx context.Context) (*outcome, error) {
 		return nil, fmt.Errorf("wait for whisper-cli: %w", waitErr)
 	}
 	out := &outcome{
-		exit: exitOf(cmd.ProcessState, late.Load(), oomKills() > oomBefore), stdout: stdout.captured, stderr: stderr.captured,
+		exit: exitOf(cmd.ProcessState, late.Load(), func() bool { return memory.killed(cmd.Process.Pid, start) }), stdout: stdout.captured, stderr: stderr.captured,
 		wall: wall, user: cmd.ProcessState.UserTime(), system: cmd.ProcessState.SystemTime(), peakBytes: peakBytes(cmd.ProcessState),
 	}
 	return out, nil
@@ -116,13 +116,13 @@ func (p program) run(ctx context.Context) (*outcome, error) {
 
 // exitOf turns a wait status into evidence. A program that ended by itself before the deadline's kill
 // reached it is not a timeout.
-func exitOf(state *os.ProcessState, late, oom bool) evidence.Exit {
+func exitOf(state *os.ProcessState, late bool, oom func() bool) evidence.Exit {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	switch {
 	case ok && status.Signaled() && status.Signal() == syscall.SIGKILL && late:
 		return evidence.Exit{Kind: evidence.ExitTimeout}
 	case ok && status.Signaled():
-		return evidence.Exit{Kind: evidence.ExitSignal, Signal: int(status.Signal()), OOMKilled: oom && status.Signal() == syscall.SIGKILL}
+		return evidence.Exit{Kind: evidence.ExitSignal, Signal: int(status.Signal()), OOMKilled: status.Signal() == syscall.SIGKILL && oom()}
 	}
 	return evidence.Exit{Kind: evidence.ExitCode, Code: state.ExitCode()}
 }

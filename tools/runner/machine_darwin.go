@@ -1,12 +1,51 @@
 package runner
 
-import "syscall"
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
 
 // machineName is what this machine calls itself and no other, or "".
-func machineName() string {
-	id, err := syscall.Sysctl("kern.uuid")
+func machineName() string { return sysctl("kern.uuid") }
+
+// machineIdentity is what a physical lane's identity must say about this machine.
+func machineIdentity() map[string]string {
+	return map[string]string{"os_build": sysctl("kern.osversion"), "hardware": sysctl("hw.model"), "chip": sysctl("machdep.cpu.brand_string")}
+}
+
+func sysctl(name string) string {
+	value, err := syscall.Sysctl(name)
 	if err != nil {
 		return ""
 	}
-	return id
+	return value
+}
+
+// jetsamReports is where macOS writes why it killed processes.
+const jetsamReports = "/Library/Logs/DiagnosticReports/JetsamEvent-*.ips"
+
+// memoryWatch has nothing to remember: reports name the process.
+type memoryWatch struct{}
+
+func watchMemory() memoryWatch { return memoryWatch{} }
+
+// killed says whether a report written since tells that the process was killed for want of memory. The
+// report may come a moment after the kill.
+func (memoryWatch) killed(pid int, since time.Time) bool {
+	for range 10 {
+		paths, _ := filepath.Glob(jetsamReports)
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			if err != nil || info.ModTime().Before(since) {
+				continue
+			}
+			if report, err := os.ReadFile(path); err == nil && jetsamKilled(report, pid) {
+				return true
+			}
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	return false
 }

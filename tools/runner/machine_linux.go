@@ -1,6 +1,9 @@
 package runner
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // machineName is what this machine calls itself and no other, or "".
 func machineName() string {
@@ -10,3 +13,16 @@ func machineName() string {
 	}
 	return string(data)
 }
+
+// machineIdentity is what a physical lane's identity must say about this machine; there is no physical
+// lane on Linux.
+func machineIdentity() map[string]string { return map[string]string{} }
+
+// memoryWatch remembers what the system had killed before a run.
+type memoryWatch struct{ kills int }
+
+func watchMemory() memoryWatch { return memoryWatch{oomKills()} }
+
+// killed says whether the kernel killed something of this control group since. It counts, and does not
+// say which process: callers ask only about one that got SIGKILL.
+func (w memoryWatch) killed(int, time.Time) bool { return oomKills() > w.kills }

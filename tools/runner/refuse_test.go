@@ -149,3 +149,52 @@ func TestOOM(t *testing.T) {
 		t.Errorf("files %v", got)
 	}
 }
+
+// TestIdentity holds what the key says about the machine against the machine.
+func TestIdentity(t *testing.T) {
+	machine := map[string]string{"os_build": "24G720", "chip": "Apple M4"}
+	for _, c := range []struct {
+		name     string
+		lane     evidence.Lane
+		identity map[string]string
+		code     string
+	}{
+		{"the same", evidence.LanePhysical, map[string]string{"lane": "physical", "os_build": "24G720", "chip": "Apple M4", "xcode_build": "17A1"}, ""},
+		{"another build", evidence.LanePhysical, map[string]string{"os_build": "24G84", "chip": "Apple M4"}, "WORKER_IDENTITY"},
+		{"a hole", evidence.LanePhysical, map[string]string{"os_build": "24G720"}, "WORKER_IDENTITY"},
+		{"nothing", evidence.LanePhysical, map[string]string{}, "WORKER_IDENTITY"},
+		{"another lane's identity", evidence.LanePhysical, map[string]string{"lane": "emulated", "os_build": "24G720", "chip": "Apple M4"}, "LANE_MISMATCH"},
+		{"a physical identity on the emulated lane", evidence.LaneEmulated, map[string]string{"lane": "physical"}, "LANE_MISMATCH"},
+		{"emulated", evidence.LaneEmulated, map[string]string{"lane": "emulated"}, ""},
+	} {
+		err := checkIdentity(c.lane, c.identity, machine)
+		var refusal *reason.Error
+		if errors.As(err, &refusal) != (c.code != "") || refusal != nil && refusal.Code != c.code {
+			t.Errorf("%s: %v, want %q", c.name, err, c.code)
+		}
+	}
+}
+
+// TestJetsam holds what counts as macOS's own word about a process.
+func TestJetsam(t *testing.T) {
+	report := func(pid, why string) []byte {
+		return []byte(`{"bug_type":"298","timestamp":"2026-08-01"}` + "\n" + `{"largestProcess":"whisper-cli","processes":[{"pid":1,"name":"launchd"},{"pid":` + pid + `,"name":"whisper-cli","reason":"` + why + `"}]}`)
+	}
+	for _, c := range []struct {
+		report []byte
+		want   bool
+	}{
+		{report("77", "per-process-limit"), true},
+		{report("77", "vm-pageshortage"), true},
+		{report("78", "per-process-limit"), false},
+		{report("77", "idle-exit"), false},
+		{report("77", ""), false},
+		{[]byte("{}"), false},
+		{[]byte("{}\nnot json"), false},
+		{nil, false},
+	} {
+		if got := jetsamKilled(c.report, 77); got != c.want {
+			t.Errorf("%s: %v, want %v", c.report, got, c.want)
+		}
+	}
+}

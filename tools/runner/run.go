@@ -41,6 +41,9 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkIdentity(s.Lane, identity, machineIdentity()); err != nil {
+		return nil, err
+	}
 	id, err := pin.ReadIdentity(s.Pin)
 	if err != nil {
 		return nil, err

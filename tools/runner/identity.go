@@ -1,0 +1,27 @@
+package runner
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+)
+
+// checkIdentity holds what the toolchain says about the machine against the machine. A physical run's
+// key names OS build, hardware and chip; a worker that is another one must not serve it, and an
+// identity with holes could be anyone's.
+func checkIdentity(lane evidence.Lane, identity, machine map[string]string) error {
+	if named, ok := identity["lane"]; ok && named != string(lane) {
+		return reason.Errorf("LANE_MISMATCH", "lane_identity.lane", string(lane), "%q", named)
+	}
+	if lane != evidence.LanePhysical {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(machine)) {
+		if identity[key] != machine[key] {
+			return reason.Errorf("WORKER_IDENTITY", "lane_identity."+key, "this machine's own, "+machine[key], "%q", identity[key])
+		}
+	}
+	return nil
+}
