@@ -20,6 +20,8 @@ const (
 	maxStream = 16 << 20
 	// grace is how long helpers of an ended program may still write before they are killed.
 	grace = 3 * time.Second
+	// patience is how long the streams may stay open after that, on a machine however busy.
+	patience = time.Minute
 )
 
 // program is one start of whisper-cli.
@@ -97,7 +99,7 @@ func (p program) run(ctx context.Context) (*outcome, error) {
 	killGroup(cmd.Process.Pid)
 	select {
 	case <-read:
-	case <-time.After(grace):
+	case <-time.After(patience):
 		// Something left the group and holds a stream open; what it may still say is not waited for.
 		stdout.abandon()
 		stderr.abandon()
