@@ -187,7 +187,8 @@ func TestBazel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "build --config=ci //gate:receipt\ncquery --config=ci --output=files //gate:receipt\ninfo --config=ci execution_root\nshutdown\n"
+	flags := "--disk_cache= --remote_cache= --remote_executor= --config=ci "
+	want := "build " + flags + "//gate:receipt\ncquery " + flags + "--output=files //gate:receipt\ninfo " + flags + "execution_root\nshutdown\n"
 	if diff := cmp.Diff(want, string(calls)); diff != "" {
 		t.Errorf("calls differ (-want +got):\n%s", diff)
 	}
