@@ -11,7 +11,7 @@ import (
 const maxRank = 5
 
 // maxElements keeps products of extents far from overflow.
-const maxElements = 1 << 36
+const maxElements = 1 << 31
 
 // builder turns operations into steps, collecting obstacles as it goes.
 type builder struct {

@@ -46,6 +46,12 @@ func makeConv(c *call) {
 	if c.bad {
 		return
 	}
+	// All windows side by side are laid out at once.
+	taps, limit := product(w.shape[1:]), c.options.limit()
+	if taps*4 > limit || product(out) > limit/(taps*4) {
+		c.fail("%d taps at %v positions need more than the limit of %d bytes", taps, out, limit)
+		return
+	}
 	if v.out = c.result(0, x.dtype, append([]int{x.shape[0], w.shape[0]}, out...)); v.out == nil {
 		return
 	}

@@ -89,6 +89,14 @@ type Options struct {
 	KeepAll bool
 }
 
+// limit is MaxBytes or its default.
+func (o Options) limit() int {
+	if o.MaxBytes > 0 {
+		return int(o.MaxBytes)
+	}
+	return 8 << 30
+}
+
 // Feature is a named input or output with its fixed type.
 type Feature struct {
 	Name  string
@@ -126,9 +134,6 @@ func Check(p *mil.Program, function string) []Obstacle {
 func Compile(p *mil.Program, function string, weights mil.Weights, o Options) (*Plan, error) {
 	if !littleEndian() {
 		return nil, fmt.Errorf("evaluating needs a little-endian host")
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = 8 << 30
 	}
 	b := newBuilder(weights, o)
 	b.resolve = true

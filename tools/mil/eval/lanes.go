@@ -2,6 +2,7 @@ package eval
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
 )
@@ -12,6 +13,9 @@ type lanes struct {
 	outer *loops // operands: output, input
 	n     int    // elements of a row
 	// Where the elements of a row lie, from its first on; nil when side by side.
+	// Found when first needed, so that checking a program costs no memory.
+	inner    *loops
+	once     sync.Once
 	to, from []int
 }
 
@@ -27,10 +31,7 @@ func newLanes(in *node, outStrides []int, axes []int) *lanes {
 		to[1] = append(to[1], outStrides[d])
 		to[2] = append(to[2], in.strides[d])
 	}
-	inner := newLoops(is[0], is[1], is[2])
-	l := &lanes{outer: newLoops(os[0], os[1], os[2]), n: product(is[0])}
-	l.to, l.from = inner.places(0), inner.places(1)
-	return l
+	return &lanes{outer: newLoops(os[0], os[1], os[2]), inner: newLoops(is[0], is[1], is[2]), n: product(is[0])}
 }
 
 // places lists the positions of an operand's elements, or nil for 0, 1, 2, …
@@ -81,6 +82,7 @@ func (l *lanes) reduce(f *frame, out, in *node, do func(src []float32) float32) 
 
 // read calls do with room for some values, a row, and the output's position.
 func (l *lanes) read(f *frame, in *node, room int, do func(s, src []float32, o int)) {
+	l.once.Do(func() { l.to, l.from = l.inner.places(0), l.inner.places(1) })
 	r := f.reader(in, 1)
 	rows := product(l.outer.shape)
 	per := max(1, unitElements/l.n)

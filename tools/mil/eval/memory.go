@@ -28,8 +28,8 @@ func (b *builder) finish(o Options) (*Plan, error) {
 		}
 	}
 	p.place()
-	if int64(p.need) > o.MaxBytes {
-		return nil, fmt.Errorf("the program's values need %d bytes at once, more than the limit of %d", p.need, o.MaxBytes)
+	if p.need > o.limit() {
+		return nil, fmt.Errorf("the program's values need %d bytes at once, more than the limit of %d", p.need, o.limit())
 	}
 	return p, nil
 }
