@@ -9,11 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
-	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/check"
 )
 
 type transcriptsFlags struct {
@@ -38,23 +36,12 @@ that are not public are never written or printed.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.spec, "spec", "", "a words spec: run it first and write DIR")
-	cmd.Flags().StringVar(&f.policy, "policy", "words_v1", "a frozen policy of kind transcript")
+	cmd.Flags().StringVar(&f.policy, "policy", check.DefaultPolicy, "a frozen policy of kind transcript")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (f transcriptsFlags) run(ctx context.Context, stdout io.Writer, dir string) error {
-	frozen, err := policy.Frozen(f.policy)
-	if err != nil {
-		return err
-	}
-	if frozen.Kind != "transcript" {
-		return fmt.Errorf("policy %s is of kind %s, expected transcript", frozen.Name, frozen.Kind)
-	}
-	thresholds, err := transcript.PolicyFrom(frozen.Thresholds)
-	if err != nil {
-		return err
-	}
 	if f.spec != "" {
 		if err := runWords(ctx, f.spec, dir); err != nil {
 			return err
@@ -64,12 +51,14 @@ func (f transcriptsFlags) run(ctx context.Context, stdout io.Writer, dir string)
 	if err != nil {
 		return err
 	}
-	r := judgeWords(outcome, thresholds)
-	r.Facts["policy"], r.Facts["policy_sha256"] = frozen.Name, frozen.SHA256
+	verdict, err := check.Judge(outcome, f.policy)
+	if err != nil {
+		return err
+	}
 	if !f.asJSON {
 		printSides(stdout, outcome.Report.Comparisons)
 	}
-	return r.print(stdout, "transcripts", f.asJSON)
+	return printJudgement(stdout, verdict, f.asJSON)
 }
 
 // runWords makes the runs of a spec. The folder must be new: files of another outcome in it would be judged with these.
@@ -86,48 +75,6 @@ func runWords(ctx context.Context, spec, dir string) error {
 		return err
 	}
 	return outcome.Write(dir)
-}
-
-// judgeWords judges the words by policy, and every run by its markers: words say nothing about an encoder that did not
-// run.
-func judgeWords(o *words.Outcome, p transcript.Policy) report {
-	j := transcript.Judge(o.Report.Comparisons, p)
-	r := report{Reasons: j.Reasons, Notes: j.Notes, Facts: map[string]any{
-		"provisional": j.Provisional, "fixtures": j.Totals.Fixtures,
-		"coreml_source_rate": j.Totals.CoreMLSource.Rate(), "ggml_source_rate": j.Totals.GGMLSource.Rate(), "coreml_ggml_rate": j.Totals.CoreMLGGML.Rate(),
-		"coreml_source_edits": j.Totals.CoreMLSource.Edits(), "ggml_source_edits": j.Totals.GGMLSource.Edits(), "coreml_ggml_edits": j.Totals.CoreMLGGML.Edits(),
-		"source_units": j.Totals.CoreMLSource.Reference(),
-	}}
-	verdicts := []reason.Verdict{j.Verdict}
-	for i, pair := range o.Runs {
-		for _, side := range []struct {
-			name string
-			run  *judge.Run
-		}{{"coreml", judge.FromEvidence(pair.CoreML)}, {"ggml", judge.FromEvidence(pair.GGML)}} {
-			m := judge.Judge(side.run)
-			for _, found := range m.Reasons {
-				found.Where = fmt.Sprintf("%s, %s: %s", o.Report.Comparisons[i].Fixture, side.name, found.Where)
-				r.Reasons = append(r.Reasons, found)
-			}
-			verdicts = append(verdicts, m.Verdict)
-		}
-	}
-	r.Verdict = worst(verdicts)
-	return r
-}
-
-// worst is fail if any fails, else inconclusive if any is not a pass.
-func worst(verdicts []reason.Verdict) reason.Verdict {
-	v := reason.Pass
-	for _, next := range verdicts {
-		switch {
-		case next == reason.Failed:
-			return next
-		case next != reason.Pass:
-			v = reason.Unknown
-		}
-	}
-	return v
 }
 
 // printSides writes a line for each recording: units and edits, never words.

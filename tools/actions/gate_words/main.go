@@ -1,20 +1,22 @@
 // Command gate_words is the build action that runs whisper-cli with and without the Core ML encoder on recordings and
 // compares what was heard.
 //
-//	gate_words --spec=FILE.json --out=DIR
+//	gate_words --spec=FILE.json --out=DIR --judgement=OUT.json [--policy=NAME]
 //
 // DIR gets report.json (package transcript) and, for each comparison of it in order, NNN-coreml.evidence.json and
-// NNN-ggml.evidence.json. It exits 0 when it could do its work, whatever the programs did; 1 for broken inputs.
+// NNN-ggml.evidence.json; OUT.json the judgement of them under a frozen policy. It exits 0 when it could do its work, whatever the programs did; 1 for broken inputs.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/words"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/check"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stderr)) }
@@ -24,23 +26,41 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	specPath := flags.String("spec", "", "the words spec, a JSON file (package words)")
 	out := flags.String("out", "", "the folder that gets report.json and the evidence of every run")
+	judgement := flags.String("judgement", "", "where the judgement goes")
+	policy := flags.String("policy", check.DefaultPolicy, "`name` of the frozen policy")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if *specPath == "" || *out == "" || flags.NArg() > 0 {
-		fmt.Fprintln(stderr, "gate_words: --spec and --out are both required, and nothing else")
+	if *specPath == "" || *out == "" || *judgement == "" || flags.NArg() > 0 {
+		fmt.Fprintln(stderr, "gate_words: --spec, --out and --judgement are required, and --policy is all else that there is")
 		return 2
 	}
-	spec, err := words.ReadSpec(*specPath)
-	if err == nil {
-		var outcome *words.Outcome
-		if outcome, err = words.Run(ctx, spec); err == nil {
-			err = outcome.Write(*out)
-		}
-	}
-	if err != nil {
+	if err := act(ctx, *specPath, *out, *judgement, *policy); err != nil {
 		fmt.Fprintf(stderr, "gate_words: %v\n", err)
 		return 1
 	}
 	return 0
+}
+
+func act(ctx context.Context, specPath, out, judgement, policy string) error {
+	spec, err := words.ReadSpec(specPath)
+	if err != nil {
+		return err
+	}
+	outcome, err := words.Run(ctx, spec)
+	if err != nil {
+		return err
+	}
+	if err := outcome.Write(out); err != nil {
+		return err
+	}
+	verdict, err := check.Judge(outcome, policy)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(verdict, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(judgement, append(data, '\n'), 0o644)
 }

@@ -1,0 +1,80 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence/evidencetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words"
+)
+
+// outcome is one public recording on which both sides heard the same; edit bends evidence before it is compared.
+func outcome(t *testing.T, edit func(*words.Pair)) *words.Outcome {
+	t.Helper()
+	o := &words.Outcome{Report: &transcript.Report{Schema: 1}}
+	for i := range 2 {
+		pair := words.Pair{CoreML: evidencetest.Sample(evidence.KindCoreML), GGML: evidencetest.Sample(evidence.KindContrast)}
+		if i == 1 && edit != nil {
+			edit(&pair)
+		}
+		f := transcript.Fixture{Name: "jfk", Public: true, Language: "en", Probe: i == 0}
+		for _, side := range []struct {
+			e  *evidence.Evidence
+			to **transcript.Heard
+		}{{pair.CoreML, &f.CoreML}, {pair.GGML, &f.GGML}} {
+			h, err := words.HeardIn(side.e, strings.Join(side.e.Stdout.Lines, "\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			*side.to = h
+		}
+		o.Report.Comparisons = append(o.Report.Comparisons, transcript.Compare(f))
+		o.Runs = append(o.Runs, pair)
+	}
+	return o
+}
+
+func TestJudge(t *testing.T) {
+	other := strings.Repeat("9", 64)
+	tests := []struct {
+		name    string
+		edit    func(*words.Pair)
+		verdict reason.Verdict
+		code    string
+	}{
+		{"as it should be", nil, reason.Pass, ""},
+		{"Core ML was not loaded", func(p *words.Pair) {
+			p.CoreML.Stderr.Lines = slices.DeleteFunc(p.CoreML.Stderr.Lines, func(l string) bool { return strings.HasSuffix(l, "Core ML model loaded") })
+		}, reason.Failed, "LOAD_MARKER_ABSENT"},
+		{"other words", func(p *words.Pair) { p.CoreML.Stdout.Lines = []string{"Something else entirely"} }, reason.Failed, "WORDS_COREML_CHANGED"},
+		{"no words", func(p *words.Pair) { p.CoreML.Stdout.Lines = nil }, reason.Failed, "WORDS_COREML_EMPTY"},
+		{"another encoder", func(p *words.Pair) { p.CoreML.Digests.Encoder = &other }, reason.Failed, "WORDS_SIDES_UNLIKE"},
+		{"another model on both sides", func(p *words.Pair) { p.CoreML.Digests.Model, p.GGML.Digests.Model = other, other }, reason.Failed, "WORDS_SIDES_UNLIKE"},
+		{"a run that a deadline ended", func(p *words.Pair) { p.CoreML.Exit = evidence.Exit{Kind: evidence.ExitTimeout} }, reason.Unknown, "WORDS_TRUNCATED"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			j, err := Judge(outcome(t, tt.edit), DefaultPolicy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has := tt.code == "" || slices.ContainsFunc(j.Reasons, func(r reason.Reason) bool { return r.Code == tt.code })
+			if j.Verdict != tt.verdict || !has {
+				t.Errorf("verdict %s for %v, want %s for %s", j.Verdict, j.Reasons, tt.verdict, tt.code)
+			}
+			if j.Policy.Name != DefaultPolicy || j.Facts["model_sha256"] == "" || j.Facts["provisional"] != true {
+				t.Errorf("policy %+v, facts %v", j.Policy, j.Facts)
+			}
+		})
+	}
+}
+
+func TestPolicyOfAnotherKind(t *testing.T) {
+	if _, err := Judge(outcome(t, nil), "fp32_v2"); err == nil || !strings.Contains(err.Error(), "kind") {
+		t.Errorf("error %v, want one about the policy's kind", err)
+	}
+}
