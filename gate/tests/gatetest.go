@@ -6,6 +6,7 @@
 //	GATE_POLICY                                                          runfiles path of the frozen policy
 //	GATE_CONTRACT                                                        runfiles path of the judgement over model and encoder
 //	GATE_PARITY                                                          runfiles path of the judgement over the numbers
+//	GATE_WORDS                                                           runfiles path of the judgement over what was heard
 //	GATE_EXPECT   for tests of the gates themselves: the gate must fail, and for one of these
 //	              reason codes, separated by commas
 //
@@ -91,7 +92,7 @@ func Environment(getenv func(string) string) func(string) string {
 	plain := map[string]string{
 		"GATE_EVIDENCE_COREML": "testdata/coreml.json", "GATE_EVIDENCE_CANARY": "testdata/canary.json", "GATE_EVIDENCE_CONTRAST": "testdata/contrast.json",
 		"GATE_REFERENCE": "testdata/reference.txt", "GATE_POLICY": "../policy/gate_v1.json", "GATE_CONTRACT": "testdata/contract.json",
-		"GATE_PARITY": "testdata/parity.json",
+		"GATE_PARITY": "testdata/parity.json", "GATE_WORDS": "testdata/words.json",
 	}
 	return func(name string) string { return plain[name] }
 }

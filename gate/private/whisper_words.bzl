@@ -1,0 +1,157 @@
+"""whisper_words: what is heard with and without the Core ML encoder, against the source model, as a judgement."""
+
+load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
+load("//gate/private:messages.bzl", "wrong_lane", "wrong_probe")
+load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
+load("//gate/private/providers:pin_info.bzl", "PinInfo")
+load("//gate/private/providers:recording_info.bzl", "RecordingInfo")
+load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
+
+visibility("//gate/...")
+
+def _fixture(target, probe):
+    """One member of `fixtures` of a words spec (package tools/words)."""
+    info = target[RecordingInfo]
+    return {
+        "name": info.name,
+        "audio": info.audio.path,
+        "language": info.language,
+        "public": info.public,
+        "silence": info.silence,
+        "human": info.human,
+        "probe": target.label == probe,
+    }
+
+def _whisper_words_impl(ctx):
+    toolchain = core_ml(ctx)
+    if ctx.attr.lane and ctx.attr.lane != toolchain.lane:
+        fail(wrong_lane(ctx.label, ctx.attr.lane, toolchain.lane))
+    probe = ctx.attr.probe.label if ctx.attr.probe else None
+    if probe and probe not in [r.label for r in ctx.attr.recordings]:
+        fail(wrong_probe(ctx.label, probe, [r.label for r in ctx.attr.recordings]))
+
+    pin = ctx.attr._upstream[PinInfo].pin
+    encoder = ctx.attr.encoder[CoreMLEncoderInfo].compiled
+    spec = {
+        "schema": 1,
+        "lane": toolchain.lane,
+        "lane_identity_file": toolchain.identity.path,
+        "pin": pin.path,
+        "coreml_cli": ctx.attr._cli_coreml[WhisperCliInfo].executable.path,
+        "ggml_cli": ctx.attr._cli_ggml[WhisperCliInfo].executable.path,
+        "model": ctx.file.model.path,
+        "encoder": encoder.path,
+        "threads": ctx.attr.threads,
+        "deadline_seconds": ctx.attr.deadline_seconds,
+        "fixtures": [_fixture(r, probe) for r in ctx.attr.recordings],
+    }
+    inputs = [toolchain.identity, pin, ctx.file.model, encoder] + [r[RecordingInfo].audio for r in ctx.attr.recordings]
+    if ctx.file.source:
+        spec["source"] = ctx.file.source.path
+        inputs.append(ctx.file.source)
+    if toolchain.evaluator:
+        spec["evaluator"] = toolchain.evaluator.executable.path
+        spec["fault"] = ctx.attr.fault
+
+    spec_file = ctx.actions.declare_file(ctx.label.name + ".spec.json")
+    ctx.actions.write(spec_file, json.encode_indent(spec) + "\n")
+    judgement = ctx.actions.declare_file(ctx.label.name + ".json")
+    evidence = ctx.actions.declare_directory(ctx.label.name + ".evidence")
+    args = ctx.actions.args()
+    args.add(spec_file, format = "--spec=%s")
+    args.add_all([evidence], format_each = "--out=%s", expand_directories = False)
+    args.add(judgement, format = "--judgement=%s")
+    args.add(ctx.attr.policy, format = "--policy=%s")
+    ctx.actions.run(
+        mnemonic = "GateWords",
+        progress_message = "Hearing {} recordings twice for %{{label}}".format(len(ctx.attr.recordings)),
+        executable = ctx.executable._words,
+        arguments = [args],
+        inputs = inputs + [spec_file],
+        tools = [
+            ctx.attr._cli_coreml[DefaultInfo].files_to_run,
+            ctx.attr._cli_ggml[DefaultInfo].files_to_run,
+        ] + ([toolchain.evaluator] if toolchain.evaluator else []),
+        outputs = [judgement, evidence],
+        env = {},
+        execution_requirements = toolchain.run_requirements,
+    )
+    return [
+        DefaultInfo(files = depset([judgement])),
+        OutputGroupInfo(evidence = depset([evidence])),
+    ]
+
+whisper_words = rule(
+    implementation = _whisper_words_impl,
+    doc = """Writes `<name>.json`: the judgement `words` over what is heard in recordings.
+
+whisper-cli hears each recording once with ggml's own encoder and once with the Core ML encoder;
+both are compared with each other and with the source model's own transcript, under a frozen
+policy. docs/transcripts.md has the rules. The evidence of every run is the output group `evidence`.""",
+    attrs = {
+        "model": attr.label(
+            mandatory = True,
+            allow_single_file = [".bin"],
+            doc = "The ggml `.bin`.",
+        ),
+        "encoder": attr.label(
+            mandatory = True,
+            providers = [CoreMLEncoderInfo],
+            doc = "The compiled encoder: a coreml_encoder.",
+        ),
+        "recordings": attr.label_list(
+            mandatory = True,
+            allow_empty = False,
+            providers = [RecordingInfo],
+            doc = "What is heard.",
+        ),
+        "probe": attr.label(
+            providers = [RecordingInfo],
+            doc = "The recording on which all sides have to agree before the others are heard. Without one, the result is provisional.",
+        ),
+        "source": attr.label(
+            allow_single_file = [".json"],
+            doc = "Transcripts of the source model, with its digest, tool, decoding and date. Without them, the result is provisional.",
+        ),
+        "policy": attr.string(
+            default = "words_v1",
+            doc = "Name of a frozen policy of kind transcript.",
+        ),
+        "threads": attr.int(
+            default = 2,
+            doc = "Threads of whisper-cli.",
+        ),
+        "deadline_seconds": attr.int(
+            default = 900,
+            doc = "Limit for each run.",
+        ),
+        "fault": attr.string(
+            default = "none",
+            doc = "A fault of the emulated lane's double, for tests of the gates.",
+        ),
+        "lane": attr.string(
+            values = ["", "physical", "emulated"],
+            doc = "Demand a lane: another one is an error at analysis. Empty takes what the platform gives.",
+        ),
+        "_cli_coreml": attr.label(
+            default = "//third_party/whisper_cpp:cli_coreml",
+            providers = [WhisperCliInfo],
+            cfg = "target",
+        ),
+        "_cli_ggml": attr.label(
+            default = "//third_party/whisper_cpp:cli_ggml",
+            providers = [WhisperCliInfo],
+            cfg = "target",
+        ),
+        "_words": attr.label(
+            default = "//tools/actions/gate_words",
+            executable = True,
+            cfg = "exec",
+        ),
+        "_upstream": attr.label(
+            default = "//third_party/whisper_cpp:sources",
+            providers = [PinInfo],
+        ),
+    },
+    toolchains = [CORE_ML_TOOLCHAIN_TYPE],
+)
