@@ -180,12 +180,20 @@ func (j *judging) emptiness(c *Comparison) {
 	}
 	switch {
 	case c.CoreML.Units == 0 && !c.Silence && !c.CoreML.TooLong:
-		j.add("WORDS_COREML_EMPTY", "words, as in a recording that is not declared silent", fmt.Sprintf("none; another side has up to %d", most), c.Fixture)
+		j.add("WORDS_COREML_EMPTY", "words, as in a recording that is not declared silent", noneBut(most, c.Unit), c.Fixture)
 	case c.Silence && c.CoreML.Units > 0 && least == 0:
 		j.add("WORDS_IN_SILENCE", "no words, as another side has it", plural(c.CoreML.Units, string(c.Unit)), c.Fixture)
 	case c.Silence && c.CoreML.Units > 0:
 		j.add("WORDS_SILENCE_UPSTREAM", "no words", "words on all sides", c.Fixture)
 	}
+}
+
+// noneBut says that one side is empty, and what the others have.
+func noneBut(most int, unit Unit) string {
+	if most == 0 {
+		return "none on any side"
+	}
+	return fmt.Sprintf("none, where another side has %s", plural(most, string(unit)))
 }
 
 // loops names repetition loops. The Core ML side's are a fault if it repeats more than each other side does.
