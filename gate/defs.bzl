@@ -5,6 +5,7 @@ whisper-cli, the tests that judge them and the receipt. The rules it is made of 
 """
 
 load("//gate/private:artifact_contract.bzl", _artifact_contract = "artifact_contract")
+load("//gate/private:coreml_compile.bzl", _coreml_compile = "coreml_compile")
 load("//gate/private:coreml_encoder.bzl", _coreml_encoder = "coreml_encoder")
 load("//gate/private:coreml_encoder_gate.bzl", _coreml_encoder_gate = "coreml_encoder_gate")
 load("//gate/private:encoder_parity.bzl", _encoder_parity = "encoder_parity")
@@ -16,6 +17,7 @@ load("//gate/private:whisper_cli.bzl", _whisper_cli = "whisper_cli")
 load("//gate/private:whisper_run.bzl", _whisper_run = "whisper_run")
 
 artifact_contract = _artifact_contract
+coreml_compile = _coreml_compile
 coreml_encoder = _coreml_encoder
 coreml_encoder_gate = _coreml_encoder_gate
 encoder_parity = _encoder_parity

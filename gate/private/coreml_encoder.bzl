@@ -1,8 +1,9 @@
 """coreml_encoder: from a Whisper model's own tensors, or a given package, to the encoder the runtime opens."""
 
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
+load("//gate/private:coreml_compile.bzl", "the_package")
 load("//gate/private:derive.bzl", "derived_encoder_name")
-load("//gate/private:messages.bzl", "not_a_model", "one_file")
+load("//gate/private:messages.bzl", "not_a_model")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 
 visibility("//gate/...")
@@ -31,10 +32,7 @@ def _coreml_encoder_impl(ctx):
     name = derived_encoder_name(model.basename)
 
     if ctx.attr.package:
-        packages = ctx.files.package
-        if len(packages) != 1 or not packages[0].is_directory:
-            fail(one_file(ctx.label, "package", packages))
-        package = packages[0]
+        package = the_package(ctx)
         precision = ""
     else:
         package = _write_package(ctx, model, name)

@@ -18,6 +18,10 @@ def not_a_model(label, name):
         name = name,
     )
 
+def not_a_package(label, name):
+    return ("{label}: `package` must be a directory whose name ends in `.mlpackage`, found `{name}`. The compiler names its output " +
+            "after its input: name the package <stem>-encoder.mlpackage.").format(label = label, name = name)
+
 def one_file(label, attribute, found):
     return "{label}: `{attribute}` must be exactly one file or directory, found {count}: {found}. Name one target that gives one output.".format(
         label = label,

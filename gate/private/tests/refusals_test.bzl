@@ -1,7 +1,7 @@
 """Each refusal of the build phase, shown with its message."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//gate:defs.bzl", "coreml_encoder", "whisper_cli", "whisper_run")
+load("//gate:defs.bzl", "coreml_compile", "coreml_encoder", "whisper_cli", "whisper_run")
 
 def _refusal_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -27,6 +27,16 @@ def _encoder_subjects():
         name = "encoder_of_plain_file",
         model = ":model.bin",
         package = ":model.gguf",
+        tags = _MANUAL,
+    )
+    coreml_compile(
+        name = "compile_of_plain_file",
+        package = ":model.gguf",
+        tags = _MANUAL,
+    )
+    coreml_compile(
+        name = "compile_of_compiled",
+        package = ":encoder",
         tags = _MANUAL,
     )
     coreml_encoder(
@@ -76,6 +86,8 @@ def refusals(name):
     subjects = {
         "canary_with_encoder": ["`canary` run must not have an encoder", "remove `encoder`"],
         "cli_without_whisper": ["no action that compiles whisper.cpp", "cc_binary"],
+        "compile_of_compiled": ["name ends in `.mlpackage`", "model-encoder.mlmodelc", "name the package"],
+        "compile_of_plain_file": ["`package` must be exactly one file or directory", "model.gguf"],
         "encoder_of_other_name": ["name ends in `.bin`", "model.gguf", "rename the file"],
         "encoder_of_plain_file": ["`package` must be exactly one file or directory", "model.gguf"],
         "positive_without_encoder": ["`coreml` run needs the `encoder`", "set `encoder`"],
