@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -53,10 +54,8 @@ func TestFormat(t *testing.T) {
 
 // The shell command of the package's documentation gives the same digest.
 func TestShell(t *testing.T) {
-	for _, tool := range []string{"find", "xargs", "sha256sum"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no %s on this system: the documented command is for one that has it", tool)
-		}
+	if runtime.GOOS != "linux" {
+		t.Skip("the documented command is GNU's")
 	}
 	root := write(t, t.TempDir(), encoder)
 	cmd := exec.Command("sh", "-c", `(cd "$1" && find . -type f | cut -c3- | LC_ALL=C sort | xargs -d'\n' sha256sum) | sha256sum`, "sh", root)
