@@ -25,6 +25,14 @@ def _toolchain(ctx):
         "target": cc.target_gnu_system_name,
     }
 
+def _toolchain_programs(ctx):
+    """Where the compiler and the linker are, for their digests."""
+    cc = find_cc_toolchain(ctx)
+    return {
+        "compiler": cc.compiler_executable,
+        "linker": cc.ld_executable,
+    }
+
 def _shown(ctx, receipt, coreml, contrast):
     """Providers of a receipt that `bazel run` shows to people."""
     executable = ctx.actions.declare_file(ctx.label.name)
@@ -71,6 +79,7 @@ def _gate_receipt_impl(ctx):
         "encoder": coreml.encoder.path,
         "audio": coreml.audio.path,
         "toolchain": _toolchain(ctx),
+        "toolchain_programs": _toolchain_programs(ctx),
         "coreml": coreml.evidence.path,
         "canary": canary.evidence.path,
         "contrast": contrast.evidence.path,
@@ -87,7 +96,7 @@ def _gate_receipt_impl(ctx):
         progress_message = "Judging and binding %{label}",
         executable = ctx.executable._receipt,
         arguments = [args],
-        inputs = [
+        inputs = depset([
             spec,
             pin.pin,
             pin.check,
@@ -103,7 +112,7 @@ def _gate_receipt_impl(ctx):
             coreml.audio,
             reference[0],
             ctx.file.policy,
-        ] + ctx.files.judgements,
+        ] + ctx.files.judgements, transitive = [find_cc_toolchain(ctx).all_files]),
         outputs = [receipt],
         env = {},
     )

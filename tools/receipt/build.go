@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func Build(s *Spec) (*Statement, error) {
 	p := Predicate{
 		Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
 		Pin:          Pin{Identity: *in.identity, Status: pinStatus(in.identity.Supported)},
-		EncoderFiles: in.encoder, Materials: in.materials(), Toolchain: s.Toolchain, Policies: []PolicyRef{}, Evidence: in.evidence,
+		EncoderFiles: in.encoder, Materials: in.materials(), Toolchain: s.toolchain(), Policies: []PolicyRef{}, Evidence: in.evidence,
 		Required: s.required(in.policies), Placement: "not observed",
 	}
 	for _, pol := range in.policies {
@@ -57,6 +58,21 @@ func Build(s *Spec) (*Statement, error) {
 			treeResource(SubjectEncoder, in.sums["encoder"]),
 		},
 	}, nil
+}
+
+// toolchain is what built the binaries, its programs by digest. One that is not where the toolchain says
+// is told of as such: a receipt names no digest that was not computed.
+func (s *Spec) toolchain() map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, s.Toolchain)
+	for name, path := range s.ToolchainPrograms {
+		sum, _, err := tree.HashFile(path)
+		if err != nil {
+			sum = "not found"
+		}
+		out[name+"_sha256"] = sum
+	}
+	return out
 }
 
 // required are the judgements that the spec and its policies ask for, sorted, each once.

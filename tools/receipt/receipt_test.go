@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence/evidencetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
@@ -147,6 +149,17 @@ func TestOtherJudgements(t *testing.T) {
 	}
 	if _, err := receipt.Encode(s); err == nil {
 		t.Error("a pass with a reason against it can be written")
+	}
+}
+
+// TestToolchain holds that compilers and linkers stand in a receipt by digest, or as not found.
+func TestToolchain(t *testing.T) {
+	w := receipttest.New(t)
+	w.Spec.ToolchainPrograms = map[string]string{"compiler": w.Spec.CLI, "linker": w.Dir + "/nowhere"}
+	got := statement(t, w).Predicate.Toolchain
+	want := map[string]string{"compiler": "clang", "compiler_sha256": receipttest.Sum(t, w.Spec.CLI), "linker_sha256": "not found"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("toolchain differs (-want +got):\n%s", diff)
 	}
 }
 

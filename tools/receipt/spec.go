@@ -30,6 +30,9 @@ type Spec struct {
 	ContrastCLI string `json:"contrast_cli"`
 	// Toolchain is what built the binaries: compiler and linker, or the Xcode build.
 	Toolchain map[string]string `json:"toolchain"`
+	// ToolchainPrograms are paths of what built the binaries ("compiler", "linker"), added to Toolchain as
+	// NAME_sha256; optional.
+	ToolchainPrograms map[string]string `json:"toolchain_programs,omitempty"`
 	// CoreML, Canary and Contrast are the evidence files of the three runs.
 	CoreML   string `json:"coreml"`
 	Canary   string `json:"canary"`
