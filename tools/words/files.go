@@ -86,7 +86,7 @@ func matches(c transcript.Comparison, side *transcript.Side, kind evidence.Kind,
 		return fmt.Errorf("audio or model have other digests")
 	case e.Public != c.Public:
 		return fmt.Errorf("public is %t in one and %t in the other", e.Public, c.Public)
-	case processed(e) != side.Processed || (e.Stdout.Truncated || e.Exit.Kind == evidence.ExitTimeout) != side.Truncated:
+	case processed(e) != side.Processed || truncated(e) != side.Truncated:
 		return fmt.Errorf("the run ended otherwise than the comparison says")
 	}
 	return nil

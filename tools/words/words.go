@@ -3,7 +3,9 @@ package words
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
@@ -90,7 +92,7 @@ func HeardIn(e *evidence.Evidence, stdout string) (*transcript.Heard, error) {
 		Sources:     strings.Join([]string{e.Pin.Commit, e.Pin.ManifestSHA256, e.Pin.Patch.SHA256, e.Pin.PatchedFile.SHA256}, " "),
 		ModelSHA256: e.Digests.Model, AudioSHA256: e.Digests.Audio, Decoding: decoding,
 		Processed: processed(e),
-		Truncated: e.Stdout.Truncated || e.Exit.Kind == evidence.ExitTimeout,
+		Truncated: truncated(e),
 	}, nil
 }
 
@@ -106,4 +108,23 @@ func processed(e *evidence.Evidence) bool {
 	clean := !slices.ContainsFunc([]evidence.LineKind{evidence.LineAudioBad, evidence.LineProcessError}, func(k evidence.LineKind) bool { return kinds[k] })
 	finished := e.Exit.Kind == evidence.ExitTimeout || e.Exit.Kind == evidence.ExitCode && e.Exit.Code == 0
 	return kinds[evidence.LineProcessing] && clean && finished
+}
+
+// windowTokens is the number of tokens after which upstream stops a window that has not ended (whisper_full_with_state:
+// half the text context of 448, less 4); the last of them is not decoded further.
+const windowTokens = 220
+
+var runsLine = regexp.MustCompile(`^whisper_print_timings: +(encode|decode) time = +(?:<ms>|[0-9.]+ ms) / +([0-9]+) runs`)
+
+// truncated says whether a text was cut: by the runner's limit, by the deadline, or by the decoder in every window. (The
+// log counts decoder runs over all windows, so that one cut window among others is not seen here; its loop is.)
+func truncated(e *evidence.Evidence) bool {
+	runs := map[string]int{}
+	for _, line := range e.Stderr.Lines {
+		if m := runsLine.FindStringSubmatch(line); m != nil {
+			runs[m[1]], _ = strconv.Atoi(m[2]) // digits; too many of them read as the largest int
+		}
+	}
+	cut := runs["encode"] > 0 && runs["decode"]/runs["encode"] >= windowTokens-1
+	return cut || e.Stdout.Truncated || e.Exit.Kind == evidence.ExitTimeout
 }

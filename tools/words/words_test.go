@@ -128,6 +128,32 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestTruncated(t *testing.T) {
+	lines := func(windows, runs int) []string {
+		return []string{
+			fmt.Sprintf("whisper_print_timings:   encode time = <ms> / %5d runs ( <ms> per run)", windows),
+			fmt.Sprintf("whisper_print_timings:   decode time = <ms> / %5d runs ( <ms> per run)", runs),
+		}
+	}
+	for _, tt := range []struct {
+		name     string
+		evidence evidence.Evidence
+		want     bool
+	}{
+		{"a sentence", evidence.Evidence{Stderr: evidence.Stream{Lines: lines(1, 24)}}, false},
+		{"a window to its limit", evidence.Evidence{Stderr: evidence.Stream{Lines: lines(1, 219)}}, true},
+		{"four full windows that ended", evidence.Evidence{Stderr: evidence.Stream{Lines: lines(4, 500)}}, false},
+		{"four windows to their limit", evidence.Evidence{Stderr: evidence.Stream{Lines: lines(4, 876)}}, true},
+		{"no audio", evidence.Evidence{Stderr: evidence.Stream{Lines: lines(0, 0)}}, false},
+		{"a cut stream", evidence.Evidence{Stdout: evidence.Stream{Truncated: true}}, true},
+		{"a deadline", evidence.Evidence{Exit: evidence.Exit{Kind: evidence.ExitTimeout}}, true},
+	} {
+		if got := truncated(&tt.evidence); got != tt.want {
+			t.Errorf("%s: truncated is %t, want %t", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestProbeStops(t *testing.T) {
 	s := newSpec(t, true, said+"\nsomething else", said+"\n"+said)
 	s.Fixtures[0], s.Fixtures[1] = s.Fixtures[1], s.Fixtures[0] // the probe runs first wherever it stands
