@@ -121,17 +121,24 @@ class Side:
     """A process that runs once for each line."""
 
     def __init__(self, name, command, out):
-        self.name, self.out, self.times = name, out, []
+        self.name, self.out, self.times, self.cpu = name, out, [], []
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline().strip() != "ready":
             sys.exit(f"{name} does not start")
 
+    def used(self):
+        """Seconds of processor time that the process took so far."""
+        with open(f"/proc/{self.process.pid}/stat") as f:
+            return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def run(self):
+        before = self.used()
         self.process.stdin.write("run\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line.strip():
             sys.exit(f"{self.name} failed")
+        self.cpu.append(self.used() - before)
         return int(line) / 1e9
 
     def close(self):
@@ -212,7 +219,7 @@ def main():
                 y = s.close()
                 snr = 10 * np.log10((exact**2).sum() / ((y - exact) ** 2).sum())
                 bad |= not snr >= 100
-                line += f", peak {s.peak:.0f} MB, {snr:.1f} dB against float64"
+                line += f", processor {statistics.median(s.cpu):.2f}, peak {s.peak:.0f} MB, {snr:.1f} dB against float64"
             if s is not mine:
                 line += f", ours takes {statistics.median(pairs[s.name]):.2f} of it ({min(pairs[s.name]):.2f} to {max(pairs[s.name]):.2f})"
             print(line)
