@@ -38,6 +38,9 @@ func Run(ctx context.Context, s *Spec) (*Outcome, error) {
 	}
 	out := &Outcome{Report: &transcript.Report{Schema: 1, Comparisons: []transcript.Comparison{}}}
 	for i, f := range s.probeFirst() {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("stopped before fixture %d of %d: %w", i+1, len(s.Fixtures), err)
+		}
 		c, pair, err := s.compare(ctx, f, sources)
 		if err != nil {
 			return nil, fmt.Errorf("fixture %d: %w", i+1, err)
@@ -63,6 +66,9 @@ func (s *Spec) compare(ctx context.Context, f Fixture, sources *transcript.Sourc
 		result, err := runner.Run(ctx, s.run(f, side.kind))
 		if err != nil {
 			return transcript.Comparison{}, Pair{}, err
+		}
+		if err := ctx.Err(); err != nil {
+			return transcript.Comparison{}, Pair{}, fmt.Errorf("stopped in a %s run: %w", side.kind, err)
 		}
 		*side.kept = result.Evidence
 		if *side.heard, err = HeardIn(result.Evidence, string(result.Stdout)); err != nil {

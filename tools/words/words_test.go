@@ -1,7 +1,9 @@
 package words
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,6 +153,14 @@ func TestTruncated(t *testing.T) {
 		if got := truncated(&tt.evidence); got != tt.want {
 			t.Errorf("%s: truncated is %t, want %t", tt.name, got, tt.want)
 		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, newSpec(t, true, said+"\n"+said)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that it was cancelled", err)
 	}
 }
 
