@@ -2,6 +2,7 @@
 
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
 load("//gate/private:messages.bzl", "encoder_needed", "fault_on_physical", "wrong_lane")
+load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 load("//gate/private/providers:pin_info.bzl", "PinInfo")
 load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
@@ -78,6 +79,7 @@ def _whisper_run_impl(ctx):
         outputs = [evidence, observations],
         env = {},
         execution_requirements = toolchain.run_requirements,
+        resource_set = whisper_resources(ctx.attr.threads),
     )
     return [
         DefaultInfo(files = depset([evidence])),

@@ -2,6 +2,7 @@
 
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
 load("//gate/private:messages.bzl", "wrong_lane", "wrong_probe")
+load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 load("//gate/private/providers:pin_info.bzl", "PinInfo")
 load("//gate/private/providers:recording_info.bzl", "RecordingInfo")
@@ -75,6 +76,7 @@ def _whisper_words_impl(ctx):
         outputs = [judgement, evidence],
         env = {},
         execution_requirements = toolchain.run_requirements,
+        resource_set = whisper_resources(ctx.attr.threads),
     )
     return [
         DefaultInfo(files = depset([judgement])),

@@ -1,7 +1,7 @@
 """Each refusal of the build phase, shown with its message."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//gate:defs.bzl", "coreml_compile", "coreml_encoder", "whisper_cli", "whisper_run")
+load("//gate:defs.bzl", "coreml_compile", "coreml_encoder", "recording", "whisper_cli", "whisper_run", "whisper_words")
 
 def _refusal_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -77,6 +77,21 @@ def refusals(name):
         name = "positive_without_encoder",
         kind = "coreml",
     )
+    for subject in ("heard", "unheard"):
+        recording(
+            name = subject,
+            audio = ":audio.wav",
+            language = "en",
+            tags = _MANUAL,
+        )
+    whisper_words(
+        name = "words_of_another_probe",
+        encoder = ":encoder",
+        model = ":model.bin",
+        probe = ":unheard",
+        recordings = [":heard"],
+        tags = _MANUAL,
+    )
     whisper_cli(
         name = "cli_without_whisper",
         binary = "//tools/actions/gate_run",
@@ -91,6 +106,7 @@ def refusals(name):
         "encoder_of_other_name": ["name ends in `.bin`", "model.gguf", "rename the file"],
         "encoder_of_plain_file": ["`package` must be exactly one file or directory", "model.gguf"],
         "positive_without_encoder": ["`coreml` run needs the `encoder`", "set `encoder`"],
+        "words_of_another_probe": ["`probe` must be one of its `recordings`", "unheard", "name another"],
         "run_that_demands_physical": ["demands the physical lane", "is the emulated one", "macOS arm64"],
     }
     for subject, message in subjects.items():
