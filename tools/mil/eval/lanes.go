@@ -57,9 +57,27 @@ func (l *loops) position(i, operand int) int {
 	return at
 }
 
-// each calls do with every row as float32 and room for a row of results.
+// each calls do with every row as float32 and room for a row of results, which
+// may be the row itself.
 func (l *lanes) each(f *frame, out, in *node, do func(dst, src []float32)) {
 	w := f.writer(out)
+	if l.sideBySide() {
+		l.bands(f, in, func(rows, run []float32, o int) {
+			n := len(run)
+			for r := range n {
+				do(rows[r*l.n:(r+1)*l.n], rows[r*l.n:(r+1)*l.n])
+			}
+			for x := range l.n {
+				at := o + l.place(l.to, x)
+				to := w.room(run, at, n)
+				for r := range to {
+					to[r] = rows[r*l.n+x]
+				}
+				w.done(to, at)
+			}
+		})
+		return
+	}
 	l.read(f, in, l.n, func(s, src []float32, o int) {
 		if l.to == nil {
 			dst := w.room(s, o, l.n)
@@ -77,12 +95,67 @@ func (l *lanes) each(f *frame, out, in *node, do func(dst, src []float32)) {
 // reduce calls do with every row and stores the one number that it returns.
 func (l *lanes) reduce(f *frame, out, in *node, do func(src []float32) float32) {
 	w := f.writer(out)
+	if l.sideBySide() {
+		l.bands(f, in, func(rows, run []float32, o int) {
+			for r := range run {
+				w.one(o+r, do(rows[r*l.n:(r+1)*l.n]))
+			}
+		})
+		return
+	}
 	l.read(f, in, 0, func(_, src []float32, o int) { w.one(o, do(src)) })
+}
+
+// bandRows is how many rows that lie side by side are taken together: what one
+// look at memory brings.
+const bandRows = 16
+
+// sideBySide reports whether elements of a row are far apart while neighbouring
+// rows are close, as for a norm over channels in front.
+func (l *lanes) sideBySide() bool {
+	last := len(l.outer.shape) - 1
+	return l.n > 1 && l.n <= 1<<14 && l.inner.inner(1) != 1 && l.outer.shape[last] > 1 && l.outer.inner(0) == 1 && l.outer.inner(1) == 1
+}
+
+func (l *lanes) place(table []int, x int) int {
+	if table == nil {
+		return x
+	}
+	return table[x]
+}
+
+// prepare finds the places of a row's elements.
+func (l *lanes) prepare() {
+	l.once.Do(func() { l.to, l.from = l.inner.places(0), l.inner.places(1) })
+}
+
+// bands calls do with rows, one after the other, room for one value of each of
+// them, and the output's position of the first.
+func (l *lanes) bands(f *frame, in *node, do func(rows, run []float32, o int)) {
+	l.prepare()
+	r := f.reader(in, 1)
+	last := len(l.outer.shape) - 1
+	width := l.outer.shape[last]
+	per := (width + bandRows - 1) / bandRows
+	f.pool.Run(product(l.outer.shape[:last])*per, func(worker, unit int) {
+		s := f.pool.Scratch(worker, bandRows*(l.n+1))
+		first := unit / per * width
+		skip := unit % per * bandRows
+		n := min(bandRows, width-skip)
+		o, i := l.outer.position(first, 0)+skip, l.outer.position(first, 1)+skip
+		rows, run := s[:n*l.n], s[bandRows*l.n:][:n]
+		for x := range l.n {
+			for k, v := range r.read(run, i+l.place(l.from, x), n) {
+				rows[k*l.n+x] = v
+			}
+		}
+		do(rows, run, o)
+	})
 }
 
 // read calls do with room for some values, a row, and the output's position.
 func (l *lanes) read(f *frame, in *node, room int, do func(s, src []float32, o int)) {
-	l.once.Do(func() { l.to, l.from = l.inner.places(0), l.inner.places(1) })
+	l.prepare()
 	r := f.reader(in, 1)
 	rows := product(l.outer.shape)
 	per := max(1, unitElements/l.n)
