@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// numbers is what parity --json prints, as far as these tests look.
+type numbers struct {
+	Verdict string
+	Reasons []struct{ Code string }
+	Facts   struct {
+		SatisfiesGate bool   `json:"satisfies_gate"`
+		MelSHA256     string `json:"mel_sha256"`
+		Measurement   struct {
+			SNR float64 `json:"snr_db"`
+		}
+	}
+}
+
+func TestParityFromMelToVerdict(t *testing.T) {
+	dir := t.TempDir()
+	modelWithEncoder(t, dir, "ggml-x", 7)
+	model, encoder := filepath.Join(dir, "ggml-x.bin"), filepath.Join(dir, "ggml-x-encoder.mlmodelc")
+	melPath, outPath := filepath.Join(dir, "mel.npy"), filepath.Join(dir, "out.npy")
+
+	code, stdout, stderr := call(t, "", "mel", "--model", model, "--out", melPath)
+	if code != 0 {
+		t.Fatalf("mel: exit %d: %s", code, stderr)
+	}
+	digest, _, _ := strings.Cut(stdout, " ")
+
+	if code, _, stderr = call(t, "", "predict", "--model", model, "--encoder", encoder, "--mel", melPath, "--out", outPath); code != 0 {
+		t.Fatalf("predict: exit %d: %s", code, stderr)
+	}
+	sidecar, err := os.ReadFile(outPath + ".json")
+	if err != nil || !strings.Contains(string(sidecar), digest) {
+		t.Errorf("the sidecar is %s, %v; expected the mel's digest %s", sidecar, err, digest)
+	}
+
+	for name, more := range map[string][]string{"evaluated": nil, "predicted before": {"--candidate", outPath}} {
+		code, stdout, stderr = call(t, "", append([]string{"parity", "--json", "--model", model, "--encoder", encoder, "--mel", melPath}, more...)...)
+		var got numbers
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, stderr)
+		}
+		if code != 0 || got.Verdict != "pass" || !got.Facts.SatisfiesGate || got.Facts.MelSHA256 != digest || got.Facts.Measurement.SNR < 100 {
+			t.Errorf("%s: exit %d, %+v", name, code, got)
+		}
+	}
+
+	// The table for people ends with what was measured.
+	if code, stdout, _ = call(t, "", "parity", "--model", model, "--encoder", encoder, "--mel", melPath, "--bisect"); code != 0 ||
+		!strings.HasPrefix(stdout, "parity: pass\n") || !strings.Contains(stdout, "worst frames:") || !strings.Contains(stdout, "layer.0.attn") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+	if code, stdout, _ = call(t, "", "parity", "--json", "--model", model, "--encoder", encoder, "--mel", melPath, "--policy", "fp16_v1"); code != 1 ||
+		!strings.Contains(stdout, "POLICY_PRECISION") {
+		t.Errorf("under a policy for another precision: exit %d: %s", code, stdout)
+	}
+	if code, _, stderr = call(t, "", "parity", "--model", model); code != 2 || !strings.Contains(stderr, "--encoder") {
+		t.Errorf("without an encoder: exit %d: %s", code, stderr)
+	}
+}
+
+func TestMil(t *testing.T) {
+	code, stdout, _ := call(t, "", "mil", "ops", "--json")
+	var ops struct {
+		Operations []struct{ Op, Scope string }
+	}
+	if err := json.Unmarshal([]byte(stdout), &ops); err != nil || code != 0 || len(ops.Operations) < 50 {
+		t.Errorf("mil ops: exit %d, %d operations, %v", code, len(ops.Operations), err)
+	}
+	dir := t.TempDir()
+	modelWithEncoder(t, dir, "ggml-x", 7)
+	encoder := filepath.Join(dir, "ggml-x-encoder.mlmodelc")
+	if code, stdout, _ := call(t, "", "mil", "check", encoder); code != 0 || !strings.HasPrefix(stdout, "mil check: pass\n") {
+		t.Errorf("mil check: exit %d: %s", code, stdout)
+	}
+	path := filepath.Join(encoder, "model.mil")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), " gelu(", " mish(", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, _ := call(t, "", "mil", "check", encoder); code != 3 || !strings.Contains(stdout, "mish") {
+		t.Errorf("mil check of an unknown operation: exit %d: %s", code, stdout)
+	}
+}
