@@ -74,7 +74,7 @@ func (f judgeFlags) judgeLog(stdin io.Reader, stdout io.Writer) error {
 		return err
 	}
 	if f.exit != "" {
-		if r.Exit, err = judge.ParseExit(f.exit); err != nil {
+		if err = r.SetExit(f.exit); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,11 @@ func (f judgeFlags) judgeLog(stdin io.Reader, stdout io.Writer) error {
 	}
 	r.Argv = append(r.Argv, strings.Fields(f.argv)...)
 	r.Words = !f.silent
-	return printJudgement(stdout, judge.Judge(r), f.asJSON)
+	j := judge.Judge(r)
+	if !r.StdoutKnown {
+		j.Facts["words"] = "not judged: the log has no section \"--- stdout\""
+	}
+	return printJudgement(stdout, j, f.asJSON)
 }
 
 func (f judgeFlags) judgeOne(stdout io.Writer, path string) error {

@@ -69,6 +69,8 @@ type Run struct {
 	Fault             string
 	// Words says that an empty transcript is a fault; false for fixtures of silence.
 	Words bool
+	// Mixed names what shows that a log at hand holds more than one run; "" where nothing does.
+	Mixed string
 }
 
 // FromEvidence is the run that evidence tells of.
@@ -128,6 +130,9 @@ func Judge(r *Run) *Judgement {
 		judgeContrast(f, m, r)
 	default:
 		judgeMarkers(f, m, r)
+	}
+	if r.Mixed != "" {
+		f.add("STALE_LOG", "the log of one run", "a second "+r.Mixed, "log")
 	}
 	fault(f, r.Fault)
 	return f.judgement()

@@ -120,12 +120,12 @@ func judgeCanary(f *findings, m markers, r *Run) {
 		}
 		return
 	}
-	canaryMarkers(f, m)
+	canaryMarkers(f, m, r)
 	m.checkOneRun(f, r)
 }
 
 // canaryMarkers looks for both markers of a refusal, and for other causes of exit 3.
-func canaryMarkers(f *findings, m markers) {
+func canaryMarkers(f *findings, m markers, r *Run) {
 	failed, context := m.has(evidence.LineLoadFailed), m.has(evidence.LineContextError)
 	switch {
 	case failed && context:
@@ -137,6 +137,8 @@ func canaryMarkers(f *findings, m markers) {
 			kind = evidence.LineModelMissing
 		}
 		f.add("CANARY_WRONG_CAUSE", "a refused encoder", "a model that did not load", m.where(kind))
+	case m.silenced() && prefixed(r.Stderr) >= 0:
+		f.add("CANARY_MARKER_ABSENT", wholeLines, behindPrefix, fmt.Sprintf("stderr line %d", prefixed(r.Stderr)+1))
 	case m.silenced():
 		f.add("LOG_SILENCED", "the library's log lines", "none", "stderr")
 	case !failed:

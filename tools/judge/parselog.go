@@ -23,13 +23,14 @@ var (
 // in which each part may be missing:
 //
 //	# remark; "argv had ARGUMENTS" at its end names arguments of the program
-//	exit: 0 | 139 | -6 | signal 11 (139) | SIGSEGV | timeout
+//	exit: 0 | 139 | -6 | signal 11 (139) | SIGSEGV | timeout | 124
 //	argv: ARGUMENTS
 //	--- stderr
 //	lines of stderr
 //	--- stdout
 //	lines of stdout
 //
+// A second exit line or a second section of a name is another run's, and no verdict on both can pass.
 // Normalisation does not matter to a judge, so lines are taken as they are, but for a trailing CR.
 func ParseLog(text []byte) (*Run, error) {
 	if len(text) > MaxLog {
@@ -41,13 +42,17 @@ func ParseLog(text []byte) (*Run, error) {
 	for _, line := range lines {
 		structured = structured || divider.MatchString(line)
 	}
-	section := "head"
+	section, seen := "head", map[string]bool{}
 	if !structured {
 		section = "loose"
 	}
 	for _, line := range lines {
 		if m := divider.FindStringSubmatch(line); m != nil && structured {
 			section = m[1]
+			if seen[section] {
+				r.Mixed = "section " + line
+			}
+			seen[section] = true
 			r.StdoutKnown = r.StdoutKnown || section == "stdout"
 			continue
 		}
@@ -73,6 +78,9 @@ func (r *Run) head(line string, loose bool) error {
 		if err != nil {
 			return err
 		}
+		if r.Exit != nil {
+			r.Mixed = "exit line"
+		}
 		r.Exit = x
 		return nil
 	}
@@ -96,11 +104,12 @@ var (
 )
 
 // ParseExit reads how a program ended, as people and tools write it: an exit code, a negative number
-// or "signal N" or SIGNAME for a signal, "timeout" (with a code or without) for a passed deadline.
+// or "signal N" or SIGNAME for a signal, "timeout" (with a code or without) for a passed deadline. 124
+// is how timeout(1) says the latter; whisper-cli has no such code.
 func ParseExit(text string) (*evidence.Exit, error) {
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
-	if strings.HasPrefix(lower, "timeout") || lower == "timed out" {
+	if strings.HasPrefix(lower, "timeout") || strings.HasPrefix(lower, "timed out") || strings.TrimPrefix(lower, "code ") == "124" {
 		return &evidence.Exit{Kind: evidence.ExitTimeout}, nil
 	}
 	if m := signalWord.FindStringSubmatch(text); m != nil {
@@ -122,6 +131,21 @@ func ParseExit(text string) (*evidence.Exit, error) {
 		}
 	}
 	return nil, fmt.Errorf("exit %q: expected an exit code, \"signal N\", a signal's name or \"timeout\"", text)
+}
+
+// SetExit takes an end that was given beside the log, which must not contradict the log's own.
+func (r *Run) SetExit(text string) error {
+	x, err := ParseExit(text)
+	if err != nil {
+		return err
+	}
+	if r.Exit != nil {
+		if given, own := DescribeExit(effective(*x)), DescribeExit(effective(*r.Exit)); given != own {
+			return fmt.Errorf("exit %q: the log itself says %s; correct one of them", text, own)
+		}
+	}
+	r.Exit = x
+	return nil
 }
 
 func signalExit(digits string) (*evidence.Exit, error) {

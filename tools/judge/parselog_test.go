@@ -15,7 +15,7 @@ func TestParseExit(t *testing.T) {
 	for text, want := range map[string]*evidence.Exit{
 		"0": code(0), "3": code(3), "139": code(139), "code 3": code(3), "-6": signal(6), "-11": signal(11),
 		"signal 11 (139)": signal(11), "Signal 6": signal(6), "SIGSEGV": signal(11), "sigabrt (core dumped)": signal(6), "SIGKILL": signal(9),
-		"timeout": timeout, "timeout(124)": timeout, "timed out": timeout,
+		"timeout": timeout, "timeout(124)": timeout, "timed out": timeout, "timed out after 300 s": timeout, "124": timeout,
 		"": nil, "x": nil, "256": nil, "-200": nil, "signal 0": nil, "signal x": nil,
 	} {
 		got, err := ParseExit(text)

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,6 +103,10 @@ func noExit(f *findings, m markers, r *Run) {
 // arguments judges the command line, where it is known, and says whether that settles the matter.
 func arguments(f *findings, m markers, r *Run) bool {
 	settled := false
+	if model, ok := argv.Last(r.Argv, "-m", "--model"); ok && !strings.HasSuffix(model, ".bin") && !m.has(evidence.LineModelBad) && !m.has(evidence.LineModelMissing) {
+		f.add("FORBIDDEN_ARGUMENT", "a model whose name ends in .bin", "another name, from which the encoder's path is derived otherwise", "argument \"-m\"")
+		settled = true
+	}
 	for _, v := range argv.Check(r.Argv) {
 		where := fmt.Sprintf("argument %q", r.Argv[v.Index])
 		switch {
@@ -222,6 +227,8 @@ func heard(f *findings, m markers, r *Run) bool {
 		f.add("USAGE_EXIT", "a run", "exit 0 over the arguments", m.where(evidence.LineUsage))
 	case m.has(evidence.LineSystemInfo):
 		return true
+	case m.silenced() && prefixed(r.Stderr) >= 0:
+		f.add("LOAD_MARKER_ABSENT", wholeLines, behindPrefix, fmt.Sprintf("stderr line %d", prefixed(r.Stderr)+1))
 	case m.silenced():
 		f.add("LOG_SILENCED", "the library's log lines", "none", "stderr")
 	default:
@@ -230,5 +237,33 @@ func heard(f *findings, m markers, r *Run) bool {
 	return false
 }
 
-// blank says that no line has a word.
-func blank(lines []string) bool { return strings.TrimSpace(strings.Join(lines, "")) == "" }
+const (
+	wholeLines   = "whole lines, as the program writes them"
+	behindPrefix = "lines behind a prefix, such as a time stamp of another program's"
+)
+
+// prefixed is the first line that would be the library's own if something did not stand before it, or -1.
+// Such a log is not silenced, but a marker in the middle of a line is none.
+func prefixed(stderr []string) int {
+	return slices.IndexFunc(stderr, func(line string) bool {
+		i := max(strings.Index(line, "whisper_init_"), strings.Index(line, "system_info:"))
+		if i <= 0 {
+			return false
+		}
+		_, ok := evidence.Read(line[i:])
+		return ok
+	})
+}
+
+// timeSpan is what stands before each segment when time stamps are on.
+var timeSpan = regexp.MustCompile(`^\[[0-9:.]+ --> [0-9:.]+\]`)
+
+// blank says that no line has a word: nothing but white space and time stamps.
+func blank(lines []string) bool {
+	for _, line := range lines {
+		if strings.TrimSpace(timeSpan.ReplaceAllString(line, "")) != "" {
+			return false
+		}
+	}
+	return true
+}
