@@ -212,6 +212,8 @@ func TestRefused(t *testing.T) {
 		{"verdict changed", `"toolchain":{"compiler":"clang"},"verdict":"pass"`, `"toolchain":{"compiler":"clang"},"verdict":"fail"`, "verdict is"},
 		{"judgement changed", `"verdict":"pass"`, `"verdict":"fail"`, "a pass has none"},
 		{"lane relabelled to nonsense", `"lane":"emulated","lane_id`, `"lane":"real","lane_id`, "lane is"},
+		{"lane relabelled to the other one", `"lane":"emulated","lane_id`, `"lane":"physical","lane_id`, "but its"},
+		{"provisional mark left out", `"provisional":["lane: emulated; nothing is said about Apple's Core ML",`, `"provisional":[`, "provisional is"},
 		{"pin promoted", `"status":"supported"`, `"status":"blessed"`, "pin status"},
 		{"subject renamed", `"name":"whisper-cli"}`, `"name":"whisper"}`, "subject"},
 		{"unknown member", `"schema":1,`, `"schema":1,"skip":true,`, "unknown field"},

@@ -163,6 +163,9 @@ func (s *Statement) Check() error {
 	if p.Lane != evidence.LanePhysical && p.Lane != evidence.LaneEmulated {
 		return fmt.Errorf("receipt: lane is %q, expected physical or emulated", p.Lane)
 	}
+	if own, ok := p.LaneIdentity["lane"]; ok && own != string(p.Lane) {
+		return fmt.Errorf("receipt: lane is %q, but its identity is of lane %q", p.Lane, own)
+	}
 	if want := pinStatus(p.Pin.Supported); p.Pin.Status != want {
 		return fmt.Errorf("receipt: pin status is %q, expected %q", p.Pin.Status, want)
 	}
@@ -192,6 +195,9 @@ func (s *Statement) Check() error {
 		if slices.ContainsFunc(p.Judgements[:i], func(o *judge.Judgement) bool { return o.Name == j.Name }) {
 			return fmt.Errorf("receipt: judgement %q stands there twice", j.Name)
 		}
+	}
+	if want := provisional(p); !slices.Equal(p.Provisional, want) {
+		return fmt.Errorf("receipt: provisional is %q, but its members give %q", p.Provisional, want)
 	}
 	if p.Signing != nil {
 		if err := s.checkSigning(); err != nil {
