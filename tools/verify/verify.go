@@ -21,6 +21,9 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 )
 
+// supportedCommit is upstream's commit of the supported pin (third_party/whisper_cpp).
+const supportedCommit = "97c56f1dc1d1100a9d859c865a20c82d22f823ed"
+
 // Reasons are the codes of this package, beside those of envelopes and receipts.
 var Reasons = reason.Table{
 	{Code: "PREDICATE_TYPE", Class: reason.Fail, Means: "The signed statement is of another kind: its type or its predicate type is not a receipt's. A valid signature over something else proves nothing here.", Do: "Give the receipt of a gate."},
@@ -206,7 +209,8 @@ func (r *Result) demand(s *receipt.Statement, d Demands) {
 	if d.Lane != "" && p.Lane != d.Lane {
 		r.Add("LANE_DEMANDED", "predicate.lane", string(d.Lane), "%s", p.Lane)
 	}
-	if !p.Pin.Supported && !d.AllowUnsupportedPin {
+	// The builder's word that its pin is the supported one is held against what this program knows.
+	if (!p.Pin.Supported || p.Pin.Commit != supportedCommit) && !d.AllowUnsupportedPin {
 		r.Add("PIN_DEMANDED", "predicate.pin", "the supported pin", "%s (%s)", p.Pin.Name, p.Pin.Commit)
 	}
 	if d.OSBuild != "" && p.LaneIdentity["os_build"] != d.OSBuild {

@@ -135,6 +135,10 @@ func TestVerify(t *testing.T) {
 		}, reason.Unknown, "VERDICT_INCONCLUSIVE"},
 		{"another lane", func(_ *testing.T, s *scene) { s.demands.Lane = evidence.LanePhysical }, reason.Failed, "LANE_DEMANDED"},
 		{"another pin", func(t *testing.T, s *scene) { unsupported(t, s) }, reason.Failed, "PIN_DEMANDED"},
+		{"another commit that calls itself supported", func(t *testing.T, s *scene) {
+			s.files = verify.Files{}
+			s.edit(t, `"commit":"97c56f1d`, `"commit":"f049fff9`)
+		}, reason.Failed, "PIN_DEMANDED"},
 		{"another pin, allowed", func(t *testing.T, s *scene) {
 			unsupported(t, s)
 			s.demands.AllowUnsupportedPin = true
