@@ -25,16 +25,19 @@ const PredicateType = "https://github.com/coreml-gate/rules_coreml_gate/coreml-r
 // Reasons are the codes of this package.
 var Reasons = reason.Table{
 	{Code: "RECEIPT_UNLISTED", Class: reason.Fail, Means: "A receipt at hand is not one that the release was made from.", Do: "Give the receipts of this release."},
+	{Code: "RELEASE_DIFFERS", Class: reason.Fail, Means: "What the release says about a receipt is not what that receipt, which is at hand, says.", Do: "Make the release again from its receipts."},
 	{Code: "RELEASE_INCOMPLETE", Class: reason.Fail, Means: "The release has no receipt on the lane that is demanded for one of its gates.", Do: "Gate on that lane and release again."},
 }
 
 // Entry is one receipt of a release.
 type Entry struct {
-	Name      string             `json:"name"`
-	SHA256    string             `json:"sha256"`
-	Verdict   reason.Verdict     `json:"verdict"`
-	Lane      evidence.Lane      `json:"lane"`
-	PinName   string             `json:"pin"`
+	Name    string         `json:"name"`
+	SHA256  string         `json:"sha256"`
+	Verdict reason.Verdict `json:"verdict"`
+	Lane    evidence.Lane  `json:"lane"`
+	PinName string         `json:"pin"`
+	// PinCommit is upstream's commit, by which a verifier knows the supported pin: PinStatus is the builder's word.
+	PinCommit string             `json:"pin_commit"`
 	PinStatus string             `json:"pin_status"`
 	Subjects  []receipt.Resource `json:"subjects"`
 }
@@ -89,11 +92,11 @@ func Build(s *Spec) (*Statement, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read receipt: %w", err)
 		}
-		e, err := NewEntry(data)
+		r, err := receipt.Decode(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		out.Predicate.Receipts = append(out.Predicate.Receipts, e)
+		out.Predicate.Receipts = append(out.Predicate.Receipts, NewEntry(r, evidence.SHA256(data)))
 	}
 	slices.SortFunc(out.Predicate.Receipts, compare)
 	for _, e := range out.Predicate.Receipts {
@@ -103,16 +106,13 @@ func Build(s *Spec) (*Statement, error) {
 	return out, nil
 }
 
-// NewEntry is what a release says about a receipt.
-func NewEntry(data []byte) (Entry, error) {
-	s, err := receipt.Decode(data)
-	if err != nil {
-		return Entry{}, err
-	}
+// NewEntry is what a release says about a receipt, whose bytes have the digest sum.
+func NewEntry(s *receipt.Statement, sum string) Entry {
 	p := &s.Predicate
 	return Entry{
-		Name: p.Name, SHA256: evidence.SHA256(data), Verdict: p.Verdict, Lane: p.Lane, PinName: p.Pin.Name, PinStatus: p.Pin.Status, Subjects: s.Subject,
-	}, nil
+		Name: p.Name, SHA256: sum, Verdict: p.Verdict, Lane: p.Lane,
+		PinName: p.Pin.Name, PinCommit: p.Pin.Commit, PinStatus: p.Pin.Status, Subjects: s.Subject,
+	}
 }
 
 // compare orders entries by gate, then lane: a gate may stand there once on each lane.

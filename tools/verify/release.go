@@ -3,6 +3,8 @@ package verify
 import (
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
@@ -50,8 +52,8 @@ func (r *Result) lanes(entries []release.Entry, d Demands) {
 			found[e.Name] = false
 		}
 		found[e.Name] = found[e.Name] || d.Lane == "" || e.Lane == d.Lane
-		if e.PinStatus != "supported" && !d.AllowUnsupportedPin {
-			r.Add("PIN_DEMANDED", e.Name, "the supported pin", "%s", e.PinName)
+		if (e.PinStatus != "supported" || e.PinCommit != supportedCommit) && !d.AllowUnsupportedPin {
+			r.Add("PIN_DEMANDED", e.Name, "the supported pin", "%s (%s)", e.PinName, e.PinCommit)
 		}
 	}
 	for _, name := range names {
@@ -61,7 +63,8 @@ func (r *Result) lanes(entries []release.Entry, d Demands) {
 	}
 }
 
-// atHand checks the receipts at hand against the release and the demands, and returns their digests.
+// atHand checks the receipts at hand against the release and the demands, and returns their digests. What
+// the release says of a receipt at hand must be what that receipt says.
 func (r *Result) atHand(entries []release.Entry, d Demands, f Files) (map[string]bool, error) {
 	at := map[string]bool{}
 	for _, path := range f.Others {
@@ -70,11 +73,8 @@ func (r *Result) atHand(entries []release.Entry, d Demands, f Files) (map[string
 			return nil, fmt.Errorf("read receipt: %w", err)
 		}
 		sum := evidence.SHA256(data)
-		listed := false
-		for _, e := range entries {
-			listed = listed || e.SHA256 == sum
-		}
-		if !listed {
+		i := slices.IndexFunc(entries, func(e release.Entry) bool { return e.SHA256 == sum })
+		if i < 0 {
 			r.Add("RECEIPT_UNLISTED", path, "a receipt of the release", "%s", sum)
 			continue
 		}
@@ -83,6 +83,9 @@ func (r *Result) atHand(entries []release.Entry, d Demands, f Files) (map[string
 		if err != nil {
 			r.Add("RECEIPT_MALFORMED", path, "a receipt in canonical form", "%v", err)
 			continue
+		}
+		if want := release.NewEntry(s, sum); !reflect.DeepEqual(want, entries[i]) {
+			r.Add("RELEASE_DIFFERS", entries[i].Name, fmt.Sprint(want), "%v", entries[i])
 		}
 		// The release's own lane check stands for all gates; each receipt is held against the rest.
 		one := d

@@ -31,30 +31,46 @@ func TestRelease(t *testing.T) {
 			e.Pin.Supported = false
 		}
 	})
+	// A pin that calls itself supported is known by its commit.
+	posing := write("//e:receipt", func(w *receipttest.World) {
+		for _, e := range []*evidence.Evidence{w.CoreML, w.Canary, w.Contrast} {
+			e.Pin.Commit = "f049fff95a089aa9969deb009cdd4892b3e74916"
+		}
+	})
+	lie := func(s *release.Statement) {
+		s.Predicate.Receipts[0].Lane = "physical"
+		s.Subject[0].Name = "//a:receipt (physical)"
+	}
 	for _, c := range []struct {
 		name     string
 		receipts []string
+		edit     func(s *release.Statement)
 		demand   func(d *verify.Demands)
 		files    []string
 		verdict  reason.Verdict
 		code     string
 		rest     int
 	}{
-		{"alone", []string{good, other}, nil, nil, reason.Pass, "", 2},
-		{"with its receipts", []string{good, other}, nil, []string{good, other}, reason.Pass, "", 0},
-		{"with one", []string{good, other}, nil, []string{other}, reason.Pass, "", 1},
-		{"with a stranger's", []string{good}, nil, []string{other}, reason.Failed, "RECEIPT_UNLISTED", 1},
-		{"with a failed gate", []string{good, failed}, nil, nil, reason.Failed, "VERDICT_NOT_PASS", 2},
-		{"empty", nil, nil, nil, reason.Failed, "VERDICT_NOT_PASS", 0},
-		{"of another pin", []string{foreign}, nil, nil, reason.Failed, "PIN_DEMANDED", 1},
-		{"of another pin, allowed", []string{foreign}, func(d *verify.Demands) { d.AllowUnsupportedPin = true }, nil, reason.Pass, "", 1},
-		{"on another lane", []string{good}, func(d *verify.Demands) { d.Lane = evidence.LanePhysical }, nil, reason.Failed, "RELEASE_INCOMPLETE", 1},
-		{"of no known age", []string{good}, func(d *verify.Demands) { d.MaxAge = time.Hour }, []string{good}, reason.Unknown, "AGE_UNKNOWN", 0},
+		{"alone", []string{good, other}, nil, nil, nil, reason.Pass, "", 2},
+		{"with its receipts", []string{good, other}, nil, nil, []string{good, other}, reason.Pass, "", 0},
+		{"with one", []string{good, other}, nil, nil, []string{other}, reason.Pass, "", 1},
+		{"with a stranger's", []string{good}, nil, nil, []string{other}, reason.Failed, "RECEIPT_UNLISTED", 1},
+		{"with a failed gate", []string{good, failed}, nil, nil, nil, reason.Failed, "VERDICT_NOT_PASS", 2},
+		{"empty", nil, nil, nil, nil, reason.Failed, "VERDICT_NOT_PASS", 0},
+		{"of another pin", []string{foreign}, nil, nil, nil, reason.Failed, "PIN_DEMANDED", 1},
+		{"of another pin, allowed", []string{foreign}, nil, func(d *verify.Demands) { d.AllowUnsupportedPin = true }, nil, reason.Pass, "", 1},
+		{"on another lane", []string{good}, nil, func(d *verify.Demands) { d.Lane = evidence.LanePhysical }, nil, reason.Failed, "RELEASE_INCOMPLETE", 1},
+		{"of another commit", []string{posing}, nil, nil, nil, reason.Failed, "PIN_DEMANDED", 1},
+		{"that lies about a receipt at hand", []string{good}, lie, nil, []string{good}, reason.Failed, "RELEASE_DIFFERS", 0},
+		{"of no known age", []string{good}, nil, func(d *verify.Demands) { d.MaxAge = time.Hour }, []string{good}, reason.Unknown, "AGE_UNKNOWN", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := release.Build(&release.Spec{Schema: 1, Name: "//:release", Receipts: c.receipts})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if c.edit != nil {
+				c.edit(s)
 			}
 			data, err := release.Encode(s)
 			if err != nil {
