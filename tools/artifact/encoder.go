@@ -42,6 +42,7 @@ func openEncoder(name string) (*encoder, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		e.fault("ENCODER_MISSING", name, "an .mlmodelc folder", "nothing")
+		e.reasons = append(e.reasons, stillPacked(name)...)
 		return e, nil
 	}
 	if err != nil {

@@ -195,7 +195,26 @@ func missing(model, want, pkg string) (string, []reason.Reason) {
 	case len(packages) > 0:
 		reasons = append(reasons, reason.Reason{Code: "ARTIFACT_NOT_COMPILED", Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(packages, ", ")})
 	}
-	return "", reasons
+	return "", append(reasons, stillPacked(want)...)
+}
+
+// stillPacked names the archives that stand where an encoder should, still packed: models are published so.
+func stillPacked(want string) []reason.Reason {
+	entries, _ := os.ReadDir(filepath.Dir(want))
+	var names []string
+	for _, e := range entries {
+		name := strings.ToLower(e.Name())
+		switch filepath.Ext(name) {
+		case ".zip", ".tar", ".gz", ".tgz", ".xz", ".zst", ".7z":
+			if strings.Contains(name, "encoder") || strings.Contains(name, ".mlmodelc") {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []reason.Reason{{Code: "ARTIFACT_IS_ARCHIVE", Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(names, ", ")}}
 }
 
 func exists(path string) bool {

@@ -46,6 +46,12 @@ func TestNamesAndPlaces(t *testing.T) {
 		rename(t, model, q)
 		expect(t, q, enc, Options{}, "ENCODER_NAME")
 	})
+	t.Run("still packed", func(t *testing.T) {
+		dir, model, enc := pair(t)
+		rename(t, enc, filepath.Join(dir, "ggml-x-encoder.mlmodelc.zip"))
+		expect(t, model, "", Options{}, "ARTIFACT_IS_ARCHIVE", "ENCODER_MISSING")
+		expect(t, model, enc, Options{}, "ARTIFACT_IS_ARCHIVE", "ENCODER_MISSING")
+	})
 	t.Run("only a package (A10)", func(t *testing.T) {
 		dir, model, enc := pair(t)
 		remove(t, enc)

@@ -26,6 +26,7 @@ const (
 	LineModelFact    LineKind = "model_fact"
 	LineProcessing   LineKind = "processing"
 	LineAudioBad     LineKind = "audio_bad"
+	LineOutputBad    LineKind = "output_bad"
 	LineProcessError LineKind = "process_error"
 	LineUsage        LineKind = "usage"
 	LineBadNumber    LineKind = "bad_number"
@@ -69,6 +70,7 @@ var patterns = []struct {
 	{LineModelFact, regexp.MustCompile(`^whisper_model_load: [a-z_]+ *= *[0-9]+`)},
 	{LineProcessing, regexp.MustCompile(`^main: processing '(.*)' \([0-9]+ samples, `)},
 	{LineAudioBad, regexp.MustCompile(`^error: failed to read audio file |^read_audio_data: failed to `)},
+	{LineOutputBad, regexp.MustCompile(`^[A-Za-z_]+: failed to open '.*' for writing$`)},
 	{LineProcessError, regexp.MustCompile(`: failed to process audio$`)},
 	{LineDTW, regexp.MustCompile(`^error: unknown DTW preset `)},
 	{LineUsage, regexp.MustCompile(`^error: (?:unknown argument|argument .* requires value|input file not found|no input files specified|unknown language|response file|cannot use both|failed to parse grammar)`)},

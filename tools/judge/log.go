@@ -45,7 +45,7 @@ func (m markers) where(kind evidence.LineKind) string {
 func (m markers) silenced() bool {
 	for kind := range m {
 		switch kind {
-		case evidence.LineContextError, evidence.LineAudioBad, evidence.LineDouble, evidence.LineProcessError, evidence.LineANEFailed:
+		case evidence.LineContextError, evidence.LineAudioBad, evidence.LineOutputBad, evidence.LineDouble, evidence.LineProcessError, evidence.LineANEFailed:
 		default:
 			return false
 		}

@@ -38,6 +38,7 @@ var Reasons = reason.Table{
 	{Code: "DTW_PRESET", Class: reason.Refuse, Means: "An unknown --dtw preset exits 3, as a refused encoder does.", Do: "Leave --dtw out."},
 	{Code: "DEPRECATED_PROGRAM", Class: reason.Refuse, Means: "The program is upstream's stub under the old name main, which only prints a warning.", Do: "Run whisper-cli."},
 	{Code: "NO_AUDIO_PROCESSED", Class: reason.Fail, Means: "The program ended with exit 0, but no audio went through the model: unreadable audio exits 0 upstream.", Do: "Check the audio file; wav, mp3, flac and ogg are decoded."},
+	{Code: "OUTPUT_UNWRITABLE", Class: reason.Fail, Means: "A file that the program was asked for could not be written. It ends with exit 0 all the same.", Do: "Give it a folder that exists and may be written, or let the words go to standard output."},
 	{Code: "PROCESS_FAILED", Class: reason.Fail, Means: "whisper_full failed (exit 10).", Do: "Read the log; a wrong -ac does this."},
 	{Code: "EXIT_CODE", Class: reason.Fail, Means: "The program ended with an exit code other than 0.", Do: "Look the code up in docs/evidence.md."},
 	{Code: "NO_COREML_BUILD", Class: reason.Fail, Means: "The binary was built without Core ML: system_info says COREML = 0, or does not name it.", Do: "Build the coreml flavour; look for a stale binary."},

@@ -223,6 +223,8 @@ func heard(f *findings, m markers, r *Run) bool {
 	switch {
 	case m.has(evidence.LineAudioBad):
 		f.add("NO_AUDIO_PROCESSED", "audio read and processed", "audio that could not be read, and exit 0", m.where(evidence.LineAudioBad))
+	case m.has(evidence.LineOutputBad):
+		f.add("OUTPUT_UNWRITABLE", "every output written", "one that could not be opened, and exit 0", m.where(evidence.LineOutputBad))
 	case m.has(evidence.LineUsage):
 		f.add("USAGE_EXIT", "a run", "exit 0 over the arguments", m.where(evidence.LineUsage))
 	case m.has(evidence.LineSystemInfo):

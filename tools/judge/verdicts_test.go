@@ -66,6 +66,7 @@ func TestVerdicts(t *testing.T) {
 		{"COREML = 10", "coreml", edit("COREML = 1", "COREML = 10"), reason.Failed, "NO_COREML_BUILD"},
 		{"another word", "coreml", edit("COREML = 1", "XCOREML = 1"), reason.Failed, "NO_COREML_BUILD"},
 		{"COREML elsewhere", "coreml", edit("system_info: n_threads", "COREML = 1\nsystem_info_was: n_threads"), reason.Failed, "NO_AUDIO_PROCESSED"},
+		{"output unwritable", "coreml", edit("main: processing", "open: failed to open 'gone/words.txt' for writing\nmain: processing"), reason.Failed, "OUTPUT_UNWRITABLE"},
 		{"COREML twice", "coreml", edit("COREML = 1", "COREML = 1 | COREML = 0"), reason.Failed, "SYSTEM_INFO_CONTRADICTS"},
 		{"another run's log before", "coreml", edit(loadingLine, loadingLine+loadingLine), reason.Failed, "STALE_LOG"},
 		{"another model's path", "coreml", edit("'ggml-model-encoder", "'m/ggml-base-encoder"), reason.Failed, "STALE_LOG"},
