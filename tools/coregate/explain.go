@@ -45,6 +45,7 @@ var sections = []section{
 	{"Candidate pins", candidate.Reasons},
 	{"Parity", parity.Reasons},
 	{"Words", transcript.Reasons},
+	{"This program", ownReasons},
 }
 
 // definition finds a code in all tables.

@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	for _, make := range commands {
 		root.AddCommand(make())
 	}
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var v verdictError
 	switch {
 	case err == nil:
@@ -88,5 +88,17 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return v.verdict.ExitCode()
 	}
 	fmt.Fprintf(stderr, "coregate: %v\n", err)
+	// Whoever reads objects gets one here too.
+	if asJSON, flagErr := cmd.Flags().GetBool("json"); flagErr == nil && asJSON {
+		failed := reason.Reason{Code: "NOT_JUDGED", Where: cmd.CommandPath(), Expected: "usable arguments, input and output", Found: err.Error()}
+		if err := printJSON(stdout, report{"error", []reason.Reason{failed}, []reason.Reason{}, map[string]any{}}); err != nil {
+			fmt.Fprintf(stderr, "coregate: %v\n", err)
+		}
+	}
 	return 2
+}
+
+// ownReasons are the codes of this program itself.
+var ownReasons = reason.Table{
+	{Code: "NOT_JUDGED", Class: reason.Inconclusive, Means: "The command could not judge: its arguments, its input or its output are not usable. It exits with 2, and its verdict is \"error\".", Do: "Read what was found; coregate COMMAND --help shows the arguments."},
 }

@@ -73,6 +73,7 @@ func TestExitCodes(t *testing.T) {
 		{"code", "", []string{"explain", "canary_signal"}, 0, ""},
 		{"evidence", "", []string{"judge", writeEvidence(t, evidencetest.Sample("canary"))}, 0, "pass"},
 		{"not evidence", "", []string{"judge", writeFile(t, "e.json", "{}")}, 2, ""},
+		{"not evidence, for a script", "", []string{"judge", writeFile(t, "e.json", "{}")}, 2, "error"},
 		{"refused run", "", []string{"run", "--encoder", "e", "--evaluator", "x", "--model", "m.bin", "--", "-np"}, 1, "fail"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
