@@ -187,7 +187,7 @@ func TestBazel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags := "--disk_cache= --remote_cache= --remote_executor= --config=ci "
+	flags := "--config=ci --disk_cache= --remote_cache= --remote_executor= "
 	want := "build " + flags + "//gate:receipt\ncquery " + flags + "--output=files //gate:receipt\ninfo " + flags + "execution_root\nshutdown\n"
 	if diff := cmp.Diff(want, string(calls)); diff != "" {
 		t.Errorf("calls differ (-want +got):\n%s", diff)

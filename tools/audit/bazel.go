@@ -23,7 +23,7 @@ type build struct {
 }
 
 // alone keeps a build from taking anything that was built elsewhere or before: an audit that is served
-// from a cache shows nothing.
+// from a cache shows nothing. It stands last on the command line, where nothing overrides it.
 var alone = []string{"--disk_cache=", "--remote_cache=", "--remote_executor="}
 
 // rebuild builds the receipt's target in a clean output base.
@@ -45,7 +45,7 @@ func rebuild(ctx context.Context, q Request) (*build, error) {
 	} else if entries, err := os.ReadDir(b.base); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("output base %s is not empty: an audit builds from nothing; name a new directory", b.base)
 	}
-	if err := b.run(ctx, target, append(slices.Clone(alone), q.Flags...)); err != nil {
+	if err := b.run(ctx, target, append(slices.Clone(q.Flags), alone...)); err != nil {
 		b.close(ctx)
 		return nil, err
 	}
