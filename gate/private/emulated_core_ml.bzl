@@ -26,6 +26,7 @@ def _emulated_core_ml_impl(ctx):
         bridge = ctx.attr.bridge[CcInfo],
         compile = _compile,
         compile_data = struct(compiler = ctx.attr.compiler[DefaultInfo].files_to_run),
+        predict = None,
         evaluator = ctx.attr.evaluator[DefaultInfo].files_to_run,
         run_requirements = {},
     )

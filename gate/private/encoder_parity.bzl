@@ -1,10 +1,12 @@
 """encoder_parity: whether an encoder computes what its model's own tensors say, as a judgement."""
 
+load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 
 visibility("//gate/...")
 
 def _encoder_parity_impl(ctx):
+    lane = core_ml(ctx)
     encoder = ctx.attr.encoder[CoreMLEncoderInfo].compiled
     judgement = ctx.actions.declare_file(ctx.label.name + ".json")
     args = ctx.actions.args()
@@ -16,6 +18,15 @@ def _encoder_parity_impl(ctx):
     if ctx.file.mel:
         args.add(ctx.file.mel, format = "--mel=%s")
         inputs.append(ctx.file.mel)
+    tools = []
+    requirements = {}
+    if lane.predict:
+        args.add(lane.predict.executable, format = "--probe=%s")
+        tools.append(lane.predict)
+        requirements = lane.run_requirements
+
+        # Numbers hold for the machine that they came from: another build of macOS is another key.
+        inputs.append(lane.identity)
     ctx.actions.run(
         mnemonic = "GateParity",
         progress_message = "Comparing the numbers of %{label}",
@@ -23,6 +34,8 @@ def _encoder_parity_impl(ctx):
         arguments = [args],
         inputs = inputs,
         outputs = [judgement],
+        tools = tools,
+        execution_requirements = requirements,
         env = {},
     )
     return [DefaultInfo(files = depset([judgement]))]
@@ -31,7 +44,8 @@ encoder_parity = rule(
     implementation = _encoder_parity_impl,
     doc = """Writes `<name>.json`: the judgement `parity` over a compiled encoder.
 
-The shipped program and weights are evaluated on one mel, and compared with a float64 evaluation of
+On the emulated lane the shipped program and weights are evaluated on one mel; on the physical one Core ML
+predicts, at all compute units as upstream's bridge asks, and a load that succeeds only at fewer fails. The output is compared with a float64 evaluation of
 the model's own tensors that shares no code with it, under a frozen policy. Numbers are all that
 catches a prediction which failed silently. docs/parity.md has the policies and their derivation.""",
     attrs = {
@@ -64,4 +78,5 @@ catches a prediction which failed silently. docs/parity.md has the policies and 
             cfg = "exec",
         ),
     },
+    toolchains = [CORE_ML_TOOLCHAIN_TYPE],
 )

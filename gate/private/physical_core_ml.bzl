@@ -36,6 +36,7 @@ def _physical_core_ml_impl(ctx):
             compiler = ctx.attr.compiler[DefaultInfo].files_to_run,
             xcode_config = ctx.attr._xcode_config[apple_common.XcodeVersionConfig],
         ),
+        predict = ctx.attr.predictor[DefaultInfo].files_to_run,
         evaluator = None,
         # Core ML, the Neural Engine's compiler and Metal keep per-user caches that a sandbox denies.
         run_requirements = {
@@ -59,6 +60,12 @@ physical_core_ml = rule(
             executable = True,
             cfg = "exec",
             doc = "Program that runs `xcrun coremlc compile` after checking that coremlc comes from a full Xcode.",
+        ),
+        "predictor": attr.label(
+            mandatory = True,
+            executable = True,
+            cfg = "exec",
+            doc = "Program that predicts as upstream's bridge does and tells what the bridge does not: //tools/coremlprobe.",
         ),
         "identity": attr.label(
             mandatory = True,

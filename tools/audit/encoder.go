@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -142,7 +143,7 @@ func weights(dir string) ([]string, error) {
 
 // numbers is an encoder's parity against the model's own tensors.
 func numbers(model, encoder string) string {
-	r, err := check.Run(check.Request{Model: model, Encoder: encoder, Policy: parity.GatePolicy})
+	r, err := check.Run(context.Background(), check.Request{Model: model, Encoder: encoder, Policy: parity.GatePolicy})
 	switch {
 	case err != nil:
 		return "not measured: " + err.Error()

@@ -21,7 +21,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// What does not look at the context, such as an evaluation, ends with the second signal.
+	// What does not look at the context ends with the second signal.
 	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
@@ -86,6 +86,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	case errors.As(err, &v):
 		return v.verdict.ExitCode()
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("stopped by a signal: %w", err)
 	}
 	fmt.Fprintf(stderr, "coregate: %v\n", err)
 	// Whoever reads objects gets one here too.

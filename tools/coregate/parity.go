@@ -21,14 +21,14 @@ func newParityCmd() *cobra.Command {
 
 The reference is computed in float64 from the .bin's own tensors, or is a tensor of your own pipeline
 (--reference FILE.npy, .npz or .safetensors, with FILE.npy.json beside it; docs/parity.md). The
-encoder is evaluated here from its program and weights, or its output was predicted elsewhere
-(--candidate). Without --mel a built-in sound is used.`,
+encoder is evaluated here from its program and weights, or by Core ML itself (--probe, on a Mac), or its
+output was predicted elsewhere (--candidate). Without --mel a built-in sound is used.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if q.Model == "" || q.Encoder == "" && q.Candidate == "" {
 				return fmt.Errorf("parity needs --model MODEL.bin, and --encoder ENCODER or the --candidate of ggml's own encoder")
 			}
-			r, err := check.Run(q)
+			r, err := check.Run(cmd.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -44,6 +44,8 @@ encoder is evaluated here from its program and weights, or its output was predic
 	f.StringVar(&q.ReferenceMember, "reference-member", "", "the tensor's name in its file")
 	f.StringVar(&q.Candidate, "candidate", "", "the encoder's output for that mel, predicted elsewhere")
 	f.StringVar(&q.CandidateMember, "candidate-member", "", "the tensor's name in its file")
+	f.StringVar(&q.Probe, "probe", "", "the coremlprobe to predict with, on a Mac")
+	f.DurationVar(&q.ProbeDeadline, "probe-deadline", check.DefaultDeadline, "how long Core ML may take, its first load included")
 	f.StringVar(&q.Policy, "policy", parity.GatePolicy, "a frozen parity policy; only "+parity.GatePolicy+" satisfies the release gate")
 	f.IntVar(&q.Threads, "threads", 0, "threads to use (all processors if 0); changes no result")
 	f.BoolVar(&q.Bisect, "bisect", false, "find the first point on the way that differs")
@@ -63,6 +65,10 @@ func printParity(w io.Writer, r *check.Result, asJSON bool) error {
 	}
 	steps, _ := facts["bisect"].([]check.Step)
 	delete(facts, "bisect")
+	delete(facts, "probe")
+	if s, ok := facts["candidate"].(*parity.Sidecar); ok {
+		facts["candidate"] = s.Tool + ", " + s.Device
+	}
 	err := out.print(w, "parity", false)
 	if m := r.Measurement; m != nil {
 		fmt.Fprintf(w, "  SNR %.2f dB, cosine %.10f, largest error %.3g at frame %d channel %d, mean error %.3g\n",

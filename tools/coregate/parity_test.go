@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -90,5 +91,48 @@ func TestMil(t *testing.T) {
 	}
 	if code, stdout, _ := call(t, "", "mil", "check", encoder); code != 3 || !strings.Contains(stdout, "mish") {
 		t.Errorf("mil check of an unknown operation: exit %d: %s", code, stdout)
+	}
+}
+
+// TestSignalsLeaveNothingBehind stops commands before they are done.
+func TestSignalsLeaveNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	modelWithEncoder(t, dir, "ggml-x", 7)
+	model, encoder := filepath.Join(dir, "ggml-x.bin"), filepath.Join(dir, "ggml-x-encoder.mlmodelc")
+	out := filepath.Join(t.TempDir(), "out.npy")
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, args := range [][]string{
+		{"predict", "--model", model, "--encoder", encoder, "--out", out},
+		{"parity", "--json", "--model", model, "--encoder", encoder},
+	} {
+		var stdout, stderr strings.Builder
+		code := run(ctx, args, strings.NewReader(""), &stdout, &stderr)
+		if code != 2 || !strings.Contains(stderr.String(), "stopped by a signal") || stdout.Len() > 0 {
+			t.Errorf("%s: exit %d, %q, %q", args[0], code, stdout.String(), stderr.String())
+		}
+	}
+	if left, err := os.ReadDir(filepath.Dir(out)); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestWhole holds that a file that cannot be completed leaves the one before it, and nothing else.
+func TestWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.npy")
+	if err := writeNPY(path, []int{2}, []float32{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeNPY(path, []int{3}, []float32{1, 2}); err == nil {
+		t.Error("a shape that does not fit is written")
+	}
+	after, err := os.ReadFile(path)
+	left, dirErr := os.ReadDir(filepath.Dir(path))
+	if err != nil || dirErr != nil || string(after) != string(before) || len(left) != 1 {
+		t.Errorf("%d bytes instead of %d, %v, %v", len(after), len(before), left, err)
 	}
 }

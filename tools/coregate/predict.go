@@ -1,8 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,70 +18,114 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity/tensorfile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
 
+// prediction is what coregate predict is asked for.
+type prediction struct {
+	model, encoder, mel, member, out, probe string
+	deadline                                time.Duration
+	threads                                 int
+}
+
 func newPredictCmd() *cobra.Command {
-	var model, encoder, melPath, member, out string
-	var threads int
+	var p prediction
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL.bin --encoder ENCODER --out OUT.npy",
 		Short: "Evaluate an encoder on a mel and write its output",
 		Long: `Evaluate the encoder's program on this host and write its output as a float32 .npy, with the
-sidecar OUT.npy.json that says which mel was fed. This is the program's definition, not Core ML.`,
+sidecar OUT.npy.json that says which mel was fed. This is the program's definition, not Core ML;
+with --probe PROGRAM, on a Mac, it is Core ML, and the sidecar carries coremlprobe's report.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if model == "" || encoder == "" || out == "" {
+			if p.model == "" || p.encoder == "" || p.out == "" {
 				return fmt.Errorf("predict needs --model MODEL.bin, --encoder ENCODER and --out OUT.npy")
 			}
-			m, err := ggml.Open(model)
-			if err != nil {
-				return err
-			}
-			defer m.Close()
-			values, source, err := check.ReadMel(m, melPath, member)
-			if err != nil {
-				return err
-			}
-			e, err := check.Load(encoder, threads)
-			if err != nil {
-				return err
-			}
-			defer e.Close()
-			for _, w := range e.Warnings() {
-				fmt.Fprintln(cmd.ErrOrStderr(), "coregate: warning:", w)
-			}
-			t, err := e.Predict(values, m.Hyperparameters.Mels, m.Hyperparameters.MelFrames())
-			if err != nil {
-				return err
-			}
-			result := make([]float32, len(t.Values))
-			for i, v := range t.Values {
-				result[i] = float32(v)
-			}
-			digest := parity.MelDigest(values)
-			if err := writeTensor(out, t.Shape, result, &parity.Sidecar{
-				Schema: 1, Role: "candidate", Model: encoder, Tool: "coregate predict (" + kernel.Path() + ")", DType: "float32",
-				Mode: "eval", Device: "emulated", Attention: "as converted", MelSHA256: digest,
-			}); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %v, mel %s (%s)\n", out, t.Shape, digest, source)
-			return nil
+			return p.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&model, "model", "", "the ggml model, for the shape of the mel and its filters")
-	f.StringVar(&encoder, "encoder", "", "the .mlmodelc or .mlpackage folder")
-	f.StringVar(&melPath, "mel", "", "the mel: .npy, .npz or .safetensors, or a 16 kHz mono .wav; a built-in sound if left out")
-	f.StringVar(&member, "mel-member", "", "the mel's name in its file")
-	f.StringVar(&out, "out", "", "where the output goes")
-	f.IntVar(&threads, "threads", 0, "threads to use (all processors if 0); changes no result")
+	f.StringVar(&p.model, "model", "", "the ggml model, for the shape of the mel and its filters")
+	f.StringVar(&p.encoder, "encoder", "", "the .mlmodelc or .mlpackage folder")
+	f.StringVar(&p.mel, "mel", "", "the mel: .npy, .npz or .safetensors, or a 16 kHz mono .wav; a built-in sound if left out")
+	f.StringVar(&p.member, "mel-member", "", "the mel's name in its file")
+	f.StringVar(&p.out, "out", "", "where the output goes")
+	f.StringVar(&p.probe, "probe", "", "the coremlprobe to predict with, on a Mac")
+	f.DurationVar(&p.deadline, "probe-deadline", check.DefaultDeadline, "how long Core ML may take, its first load included")
+	f.IntVar(&p.threads, "threads", 0, "threads to use (all processors if 0); changes no result")
 	return cmd
 }
 
-// writeTensor writes a tensor file and its sidecar.
-func writeTensor(path string, shape []int, values []float32, s *parity.Sidecar) error {
-	if err := writeNPY(path, shape, values); err != nil {
+func (p *prediction) run(ctx context.Context, stdout, stderr io.Writer) error {
+	m, err := ggml.Open(p.model)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	mel, source, err := check.ReadMel(m, p.mel, p.member)
+	if err != nil {
+		return err
+	}
+	s := &parity.Sidecar{Schema: 1, Role: "candidate", Model: p.encoder, DType: "float32", Mode: "eval", Attention: "as converted", MelSHA256: parity.MelDigest(mel)}
+	if s.EncoderDigest, err = tree.Digest(p.encoder); err != nil {
+		return err
+	}
+	predict := p.evaluate
+	if p.probe != "" {
+		predict = p.ask
+	}
+	t, err := predict(ctx, m, mel, s, stderr)
+	if err != nil {
+		return err
+	}
+	if err := writeTensor(p.out, t, s); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%s: %v, mel %s (%s)\n", p.out, t.Shape, s.MelSHA256, source)
+	return nil
+}
+
+// evaluate computes the program here.
+func (p *prediction) evaluate(ctx context.Context, m *ggml.Model, mel []float32, s *parity.Sidecar, stderr io.Writer) (parity.Tensor, error) {
+	e, err := check.Load(p.encoder, p.threads)
+	if err != nil {
+		return parity.Tensor{}, err
+	}
+	defer e.Close()
+	for _, w := range e.Warnings() {
+		fmt.Fprintln(stderr, "coregate: warning:", w)
+	}
+	s.Tool, s.Device = "coregate predict ("+kernel.Path()+")", "emulated"
+	return e.Predict(ctx, mel, m.Hyperparameters.Mels, m.Hyperparameters.MelFrames())
+}
+
+// ask has Core ML predict. What speaks against the output is said here, and travels in the sidecar.
+func (p *prediction) ask(ctx context.Context, m *ggml.Model, mel []float32, s *parity.Sidecar, stderr io.Writer) (parity.Tensor, error) {
+	o, err := check.Probe(ctx, p.probe, p.encoder, mel, m.Hyperparameters.Mels, m.Hyperparameters.MelFrames(), p.deadline)
+	if err != nil {
+		return parity.Tensor{}, err
+	}
+	var wrong error
+	for _, r := range parity.JudgeOutcome(o, p.encoder, check.OutputName) {
+		wrong = cmp.Or(wrong, errors.New(r.String()))
+		fmt.Fprintln(stderr, "coregate: warning:", r)
+	}
+	t, ok := parity.ProbedTensor(o, check.OutputName)
+	if !ok {
+		return t, fmt.Errorf("core ml gave no float32 output: %w", wrong)
+	}
+	s.Tool, s.Device, s.Probe = "coremlprobe "+o.Report.Version, "Core ML at "+o.Report.LoadedAt(), o.Report
+	return t, nil
+}
+
+// writeTensor writes a tensor and its sidecar, each whole or not at all. Between the two a reader finds a
+// sidecar that fits another tensor, which is refused.
+func writeTensor(path string, t parity.Tensor, s *parity.Sidecar) error {
+	values := make([]float32, len(t.Values))
+	for i, v := range t.Values {
+		values[i] = float32(v)
+	}
+	if err := writeNPY(path, t.Shape, values); err != nil {
 		return err
 	}
 	digest, err := parity.FileDigest(path)
@@ -87,18 +137,32 @@ func writeTensor(path string, shape []int, values []float32, s *parity.Sidecar) 
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path+".json", data, 0o644)
+	return whole(path+".json", func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
 }
 
-func writeNPY(path string, shape []int, values []float32) (err error) {
-	f, err := os.Create(path)
+func writeNPY(path string, shape []int, values []float32) error {
+	return whole(path, func(w io.Writer) error { return tensorfile.WriteNPY(w, shape, values) })
+}
+
+// whole writes a file beside its place and puts it there when it is complete.
+func whole(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	return tensorfile.WriteNPY(f, shape, values)
+	if err := write(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

@@ -25,6 +25,7 @@ type rule struct {
 var rules = []rule{
 	{of: []string{"tools/ggml/..."}, only: []string{"tools/ggml/..."}, why: "it reads model files and imports nothing of ours"},
 	{of: []string{"tools/mil/..."}, only: []string{"tools/mil/..."}, why: "it reads, writes and evaluates programs and imports nothing of ours"},
+	{of: []string{"tools/probe/..."}, only: []string{"tools/probe/...", "tools/strictjson"}, why: "it runs a program and reads its report, and judges nothing"},
 	{of: []string{"tools/reason", "tools/strictjson", "tools/tree", "tools/argv"}, only: []string{}, why: "everything may depend on it"},
 	{of: []string{"tools/artifact/...", "tools/runner", "tools/evidence/...", "tools/parity/...", "tools/transcript/...", "tools/pin"}, never: []string{"tools/judge", "tools/receipt/...", "tools/verify"},
 		why: "it finds out what is, and knows nothing of judging runs"},

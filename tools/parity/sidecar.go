@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity/tensorfile"
+	"github.com/coreml-gate/rules_coreml_gate/tools/probe"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
@@ -35,6 +36,11 @@ type Sidecar struct {
 	MelSHA256 string `json:"mel_sha256"`
 	// TensorSHA256 is the SHA-256 of the tensor file's bytes.
 	TensorSHA256 string `json:"tensor_sha256"`
+	// EncoderDigest is the tree digest of the encoder that a candidate was
+	// predicted from.
+	EncoderDigest string `json:"encoder_digest,omitempty"`
+	// Probe is coremlprobe's report, in sidecars of what it predicted.
+	Probe *probe.Report `json:"probe,omitempty"`
 }
 
 // MelDigest identifies a mel: the SHA-256 of its values as little-endian
@@ -89,6 +95,8 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 	switch {
 	case s.Schema != 1:
 		return nil, bad("REFERENCE_SIDECAR", "schema 1", fmt.Sprintf("schema %d", s.Schema)), nil
+	case s.Probe != nil && s.Probe.Check() != nil:
+		return nil, bad("REFERENCE_SIDECAR", "a report of coremlprobe that agrees with itself", s.Probe.Check().Error()), nil
 	case s.TensorSHA256 != digest:
 		return nil, bad("REFERENCE_SIDECAR", "tensor_sha256 "+digest, s.TensorSHA256), nil
 	case s.Role != role && (s.Role == "reference" || s.Role == "candidate"):

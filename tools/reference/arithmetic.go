@@ -50,7 +50,8 @@ func cut(x []float64, rows, columns, at, size int) []float64 {
 	return out
 }
 
-// parallel calls do for each i below n, spread over the run's threads.
+// parallel calls do for each i below n, spread over the run's threads, or for fewer once the run's
+// context is done, which then is the run's failure.
 func (r *run) parallel(n int, do func(i int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -58,12 +59,15 @@ func (r *run) parallel(n int, do func(i int)) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < n && r.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				do(i)
 			}
 		}()
 	}
 	wait.Wait()
+	if err := r.ctx.Err(); err != nil && r.err == nil {
+		r.err = err
+	}
 }
 
 // multiply returns a·bᵀ: a has m rows and b has n rows, of k values each.

@@ -25,6 +25,7 @@
 package reference
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -67,13 +68,13 @@ func New(m *ggml.Model) (*Encoder, error) {
 }
 
 // Encode computes the output, AudioCtx rows of AudioState values, for a log-mel
-// spectrogram of Mels rows of 2·AudioCtx values.
-func (e *Encoder) Encode(mel []float32) ([]float64, error) {
+// spectrogram of Mels rows of 2·AudioCtx values. When ctx is done, it ends with its error soon.
+func (e *Encoder) Encode(ctx context.Context, mel []float32) ([]float64, error) {
 	h := e.dims
 	if want := h.Mels * h.MelFrames(); len(mel) != want {
 		return nil, fmt.Errorf("the mel has %d values; expected %d rows of %d, %d in all", len(mel), h.Mels, h.MelFrames(), want)
 	}
-	r := &run{Encoder: e, threads: e.Threads}
+	r := &run{Encoder: e, ctx: ctx, threads: e.Threads}
 	if r.threads <= 0 {
 		r.threads = runtime.GOMAXPROCS(0)
 	}
@@ -83,6 +84,7 @@ func (e *Encoder) Encode(mel []float32) ([]float64, error) {
 // run is one evaluation; the first failure to read a tensor ends it.
 type run struct {
 	*Encoder
+	ctx     context.Context
 	threads int
 	err     error
 }
@@ -129,6 +131,9 @@ func (r *run) encode(mel []float32) ([]float64, error) {
 	r.see("conv1", d, frames, x)
 	x = r.conv("conv2", x, d, frames, d, 2)
 	r.see("conv2", d, ctx, x)
+	if r.err != nil {
+		return nil, r.err
+	}
 	x = turn(x, d, ctx)
 	plus(x, r.tensor("positional_embedding", ctx, d))
 	r.see("embedded", ctx, d, x)
@@ -212,6 +217,9 @@ func (r *run) attention(x []float64, block string) {
 		scores := r.multiply(qh, kh, ctx, ctx, size)
 		r.parallel(ctx, func(i int) { softmax(scores[i*ctx:(i+1)*ctx], math.Sqrt(float64(size))) })
 		a := r.multiply(scores, turn(vh, ctx, size), ctx, size, ctx)
+		if r.err != nil {
+			return
+		}
 		for i := range ctx {
 			copy(joined[i*d+head*size:], a[i*size:(i+1)*size])
 		}

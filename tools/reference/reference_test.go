@@ -41,7 +41,7 @@ func encode(t *testing.T, m *ggml.Model, threads int, see Observe) []float64 {
 		t.Fatal(err)
 	}
 	e.Threads, e.Observe = threads, see
-	out, err := e.Encode(mel())
+	out, err := e.Encode(t.Context(), mel())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestWrongMelIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Encode(make([]float32, 80*3000)); err == nil || !strings.Contains(err.Error(), "expected 4 rows of 14") {
+	if _, err := e.Encode(t.Context(), make([]float32, 80*3000)); err == nil || !strings.Contains(err.Error(), "expected 4 rows of 14") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,20 +1,23 @@
 // Command gate_parity is the build action that judges an encoder's numbers.
 //
-//	gate_parity --model=M.bin --encoder=DIR [--mel=FILE] [--policy=NAME] --out=JUDGEMENT.json
+//	gate_parity --model=M.bin --encoder=DIR [--mel=FILE] [--policy=NAME] [--probe=PROGRAM] --out=JUDGEMENT.json
 //
 // It exits 0 when it could judge, whatever the verdict; broken input exits 1. The mel is a tensor file
-// or a 16 kHz mono WAV; without one a built-in sound is used.
+// or a 16 kHz mono WAV; without one a built-in sound is used. With --probe, on a Mac, the numbers are Core ML's own.
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/plain"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
@@ -22,9 +25,14 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(code)
+}
 
-func run(args []string, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stderr io.Writer) int {
 	var q check.Request
 	flags := flag.NewFlagSet("gate_parity", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -32,6 +40,7 @@ func run(args []string, stderr io.Writer) int {
 	flags.StringVar(&q.Encoder, "encoder", "", "the compiled encoder, a `folder`")
 	flags.StringVar(&q.Mel, "mel", "", "the mel: a tensor `file`, or a 16 kHz mono .wav")
 	flags.StringVar(&q.Policy, "policy", "", "`name` of the frozen policy")
+	flags.StringVar(&q.Probe, "probe", "", "the coremlprobe `program` to predict with")
 	out := flags.String("out", "", "where the judgement goes")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -40,14 +49,14 @@ func run(args []string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "gate_parity: --model, --encoder and --out are needed, and no other arguments")
 		return 2
 	}
-	if err := compare(q, *out); err != nil {
+	if err := compare(ctx, q, *out); err != nil {
 		fmt.Fprintf(stderr, "gate_parity: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
-func compare(q check.Request, out string) (err error) {
+func compare(ctx context.Context, q check.Request, out string) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(out), ".parity-")
 	if err != nil {
 		return err
@@ -58,7 +67,7 @@ func compare(q check.Request, out string) (err error) {
 		return err
 	}
 	q.Encoder = staged
-	r, err := check.Run(q)
+	r, err := check.Run(ctx, q)
 	if err != nil {
 		return err
 	}

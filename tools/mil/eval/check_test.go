@@ -94,13 +94,13 @@ func TestInputsMustFit(t *testing.T) {
 		"type":       {"x": {DType: mil.Int32, Shape: []int64{2}, Data: good.Data}},
 		"length":     {"x": {DType: mil.Float32, Shape: []int64{2}, Data: good.Data[:7]}},
 	} {
-		if out, err := plan.Run(in); err == nil {
+		if out, err := plan.Run(t.Context(), in); err == nil {
 			t.Errorf("%s: evaluated to %v", name, out)
 		}
 	}
 	// Bytes need not be aligned.
 	odd := append([]byte{0}, good.Data...)[1:]
-	out, err := plan.Run(map[string]mil.Tensor{"x": {DType: mil.Float32, Shape: []int64{2}, Data: odd}})
+	out, err := plan.Run(t.Context(), map[string]mil.Tensor{"x": {DType: mil.Float32, Shape: []int64{2}, Data: odd}})
 	if err != nil || numbersOf(out["y"])[0] != 1 || numbersOf(out["y"])[1] != 0 {
 		t.Errorf("got %v, %v", out, err)
 	}
@@ -120,7 +120,7 @@ func TestIntegersAbove24BitsAreFlagged(t *testing.T) {
 	in := func(v byte) map[string]mil.Tensor {
 		return map[string]mil.Tensor{"x": {DType: mil.Int32, Shape: []int64{1}, Data: []byte{0, 0, 0, v}}}
 	}
-	if _, err := plan.Run(in(1)); err == nil || !strings.Contains(err.Error(), "not exact above 2^24") {
+	if _, err := plan.Run(t.Context(), in(1)); err == nil || !strings.Contains(err.Error(), "not exact above 2^24") {
 		t.Errorf("2^24 + 2^24: %v", err)
 	}
 	cast, err := Compile(program(t, "tensor<fp32,[1]> x", `tensor<int32,[1]> y = cast(x=x, dtype=string("int32"));`, "y"), "main", nil, Options{})
@@ -128,7 +128,7 @@ func TestIntegersAbove24BitsAreFlagged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range []float32{3e9, -3e9} {
-		if _, err := cast.Run(map[string]mil.Tensor{"x": floats(v)}); err == nil || !strings.Contains(err.Error(), "does not fit") {
+		if _, err := cast.Run(t.Context(), map[string]mil.Tensor{"x": floats(v)}); err == nil || !strings.Contains(err.Error(), "does not fit") {
 			t.Errorf("%g to int32: %v", v, err)
 		}
 	}

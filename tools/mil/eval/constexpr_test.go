@@ -21,7 +21,7 @@ func constants(t *testing.T, body string, types map[string]string) map[string]mi
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := plan.Run(map[string]mil.Tensor{"unused": floats(1)})
+	out, err := plan.Run(t.Context(), map[string]mil.Tensor{"unused": floats(1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func (c corpusCase) check(t *testing.T, o Options) error {
 	for name, v := range c.Inputs {
 		in[name] = v.tensor(t)
 	}
-	out, err := plan.Run(in)
+	out, err := plan.Run(t.Context(), in)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func TestCorpusIsTheSameForAnyThreads(t *testing.T) {
 			if err != nil {
 				break // TestCorpus reports it
 			}
-			out, err := plan.Run(in)
+			out, err := plan.Run(t.Context(), in)
 			if err != nil {
 				break
 			}

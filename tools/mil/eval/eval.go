@@ -34,6 +34,7 @@
 package eval
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -148,9 +149,10 @@ func Compile(p *mil.Program, function string, weights mil.Weights, o Options) (*
 func (p *Plan) MemoryNeed() int { return p.need }
 
 // Run evaluates the function. Every input must be given, with exactly the
-// program's type and shape. The outputs' bytes belong to the caller.
-func (p *Plan) Run(inputs map[string]mil.Tensor) (map[string]mil.Tensor, error) {
-	return p.run(inputs, nil)
+// program's type and shape. The outputs' bytes belong to the caller. When ctx is done, Run ends with
+// its error before the next operation.
+func (p *Plan) Run(ctx context.Context, inputs map[string]mil.Tensor) (map[string]mil.Tensor, error) {
+	return p.run(ctx, inputs, nil)
 }
 
 // Traced is a computed value as [Plan.Trace] shows it.
@@ -163,11 +165,11 @@ type Traced struct {
 
 // Trace is Run with see called for every computed value, in order. The plan must have been made with
 // KeepAll, so that no operation was fused away.
-func (p *Plan) Trace(inputs map[string]mil.Tensor, see func(Traced)) (map[string]mil.Tensor, error) {
-	return p.run(inputs, see)
+func (p *Plan) Trace(ctx context.Context, inputs map[string]mil.Tensor, see func(Traced)) (map[string]mil.Tensor, error) {
+	return p.run(ctx, inputs, see)
 }
 
-func (p *Plan) run(inputs map[string]mil.Tensor, see func(Traced)) (map[string]mil.Tensor, error) {
+func (p *Plan) run(ctx context.Context, inputs map[string]mil.Tensor, see func(Traced)) (map[string]mil.Tensor, error) {
 	f := &frame{buf: make([][]byte, len(p.nodes)), pool: p.pool}
 	for _, n := range p.inputs {
 		t, ok := inputs[n.name]
@@ -194,6 +196,9 @@ func (p *Plan) run(inputs map[string]mil.Tensor, see func(Traced)) (map[string]m
 		}
 	}
 	for _, s := range p.steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		s.run(f)
 		if f.err != nil {
 			return nil, fmt.Errorf("line %d: %s: %w", s.line, s.op, f.err)

@@ -40,7 +40,7 @@ func TestAFewOperations(t *testing.T) {
 	}
 	x := floats(1, 2, 3, 4, 5, 6)
 	x.Shape = []int64{2, 3}
-	out, err := plan.Run(map[string]mil.Tensor{"x": x})
+	out, err := plan.Run(t.Context(), map[string]mil.Tensor{"x": x})
 	if err != nil {
 		t.Fatal(err)
 	}

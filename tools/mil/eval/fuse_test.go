@@ -92,7 +92,7 @@ func TestFusedAttentionIsTheSameBytes(t *testing.T) {
 				if heads := map[string]int{"plain": 1, "engine": 2}[name]; !o.KeepAll && fused != heads || o.KeepAll && fused != 0 {
 					t.Errorf("%s %s: %d fused steps with %+v", name, typ, fused, o)
 				}
-				out, err := plan.Run(inputs(d))
+				out, err := plan.Run(t.Context(), inputs(d))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,7 +133,7 @@ func TestFusingLeavesWhatIsRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			out, err := plan.Run(map[string]mil.Tensor{"q": wave(mil.Float32, 40, 1.1, 1, 5, 8), "k": wave(mil.Float32, 40, 0.7, 1, 5, 8), "v": wave(mil.Float32, 40, 1.9, 1, 5, 8)})
+			out, err := plan.Run(t.Context(), map[string]mil.Tensor{"q": wave(mil.Float32, 40, 1.1, 1, 5, 8), "k": wave(mil.Float32, 40, 0.7, 1, 5, 8), "v": wave(mil.Float32, 40, 1.9, 1, 5, 8)})
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -173,7 +173,7 @@ func TestMemoryIsReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := 0
-	if _, err := kept.Trace(map[string]mil.Tensor{"x": wave(mil.Float32, 1000, 1, 1000)}, func(v Traced) {
+	if _, err := kept.Trace(t.Context(), map[string]mil.Tensor{"x": wave(mil.Float32, 1000, 1, 1000)}, func(v Traced) {
 		values++
 		if v.Op != "add" || v.Line == 0 || len(v.Data) != 4000 {
 			t.Errorf("traced %s %q at line %d with %d bytes", v.Op, v.Name, v.Line, len(v.Data))

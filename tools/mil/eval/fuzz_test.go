@@ -83,7 +83,7 @@ func tryProgram(t *testing.T, source string) {
 	if work(p) > 1<<24 {
 		return
 	}
-	out, err := plan.Run(in)
+	out, err := plan.Run(t.Context(), in)
 	if err != nil {
 		return
 	}

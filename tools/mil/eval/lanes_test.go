@@ -32,7 +32,7 @@ func TestAxesInFrontGiveTheSameBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := plan.Run(map[string]mil.Tensor{"x": wave(d, 18*width, 0.9, 2, 9, 1, int64(width))})
+			out, err := plan.Run(t.Context(), map[string]mil.Tensor{"x": wave(d, 18*width, 0.9, 2, 9, 1, int64(width))})
 			if err != nil {
 				t.Fatal(err)
 			}

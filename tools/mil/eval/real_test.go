@@ -40,7 +40,7 @@ func BenchmarkEncoder(b *testing.B) {
 		mel.Data = append(mel.Data, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
 	}
 	for b.Loop() {
-		if _, err := plan.Run(map[string]mil.Tensor{in.Name: mel}); err != nil {
+		if _, err := plan.Run(b.Context(), map[string]mil.Tensor{in.Name: mel}); err != nil {
 			b.Fatal(err)
 		}
 	}

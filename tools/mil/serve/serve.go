@@ -25,6 +25,7 @@ package serve
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -242,7 +243,7 @@ func (e *encoder) Predict(mels, frames int, mel []byte) (Reply, error) {
 	if e.fault.fails {
 		return Reply{}, fmt.Errorf("the prediction fails, as fault %s demands", e.fault.Name)
 	}
-	out, err := e.plan.Run(map[string]mil.Tensor{
+	out, err := e.plan.Run(context.Background(), map[string]mil.Tensor{
 		InputName: {DType: mil.Float32, Shape: []int64{1, int64(mels), int64(frames)}, Data: mel},
 	})
 	if err != nil {

@@ -60,7 +60,7 @@ func (c *checker) bisect(points []point) error {
 	}
 	defer e.Close()
 	in := e.plan.Inputs[0]
-	_, err = e.plan.Trace(input(c.mel, int(in.Shape[1]), int(in.Shape[2])), func(s eval.Traced) {
+	_, err = e.plan.Trace(c.ctx, input(c.mel, int(in.Shape[1]), int(in.Shape[2])), func(s eval.Traced) {
 		v := widen(s.Tensor)
 		for i := range points {
 			points[i].consider(s, v)

@@ -9,12 +9,15 @@
 package check
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
@@ -40,6 +43,11 @@ type Request struct {
 	// Candidate is a tensor that was predicted from the encoder elsewhere; ""
 	// evaluates the encoder here.
 	Candidate, CandidateMember string
+	// Probe is the coremlprobe to predict with, on a Mac; "" evaluates the
+	// encoder here. ProbeDeadline bounds it, the first load included; 0 is
+	// DefaultDeadline.
+	Probe         string
+	ProbeDeadline time.Duration
 	// Policy names a frozen policy; "" is parity.GatePolicy.
 	Policy string
 	// Threads is the number of workers; it changes no result.
@@ -54,9 +62,13 @@ type Result struct {
 	Facts map[string]any
 }
 
+// DefaultDeadline bounds a prediction by coremlprobe: a first load on a device
+// may compile for minutes.
+const DefaultDeadline = 15 * time.Minute
+
 // Run carries out a request. The error is for what could not be judged: files
-// that cannot be read, unknown policies.
-func Run(q Request) (*Result, error) {
+// that cannot be read, unknown policies, a context that is done.
+func Run(ctx context.Context, q Request) (*Result, error) {
 	if q.Policy == "" {
 		q.Policy = parity.GatePolicy
 	}
@@ -64,7 +76,7 @@ func Run(q Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{Request: q, policy: p, Result: &Result{Facts: map[string]any{}}}
+	c := &checker{ctx: ctx, Request: q, policy: p, Result: &Result{Facts: map[string]any{}}}
 	if q.Encoder == "" {
 		if err := c.withoutEncoder(); err != nil {
 			return nil, err
@@ -74,7 +86,8 @@ func Run(q Request) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Judgement = parity.NewJudgement(p, Precision(report))
+		// What is no encoder has no precision to choose a policy by.
+		c.Judgement = parity.NewJudgement(p, cmp.Or(Precision(report), unread(report, p)))
 		if !c.inspect(report) {
 			return c.done(), nil
 		}
@@ -119,7 +132,17 @@ func Precision(r *artifact.Report) string {
 	return "compressed"
 }
 
+// unread is the policy's own precision where the encoder could not be read at all: then that is the
+// reason, and no word about precision is due.
+func unread(r *artifact.Report, p *policy.Policy) string {
+	if len(r.Reasons) > 0 && (r.Model == nil || r.Encoder == nil || r.Encoder.Kind == "" || r.Encoder.Precision == nil) {
+		return p.AppliesTo
+	}
+	return ""
+}
+
 type checker struct {
+	ctx context.Context
 	Request
 	*Result
 	policy *policy.Policy
@@ -278,10 +301,15 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 		for _, r := range reasons {
 			c.Add(r)
 		}
-		if s != nil {
-			c.Facts["candidate"] = s
+		if s == nil {
+			return t, false, nil
 		}
-		return t, s != nil, nil
+		c.Facts["candidate"] = s
+		c.elsewhere(s)
+		return t, true, nil
+	}
+	if c.Probe != "" {
+		return c.probed(model)
 	}
 	c.Facts["kernel_path"] = kernel.Path()
 	c.note("EMULATED_UNITS", c.Encoder, "Core ML at all compute units", "evaluated from the program ("+kernel.Path()+")")
@@ -292,9 +320,11 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 	}
 	defer e.Close()
 	h := model.Hyperparameters
-	t, err := e.Predict(c.mel, h.Mels, h.MelFrames())
+	t, err := e.Predict(c.ctx, c.mel, h.Mels, h.MelFrames())
 	var wrong *TypeError
 	switch {
+	case c.ctx.Err() != nil:
+		return t, false, c.ctx.Err()
 	case errors.As(err, &wrong):
 		c.note("PARITY_TYPE", c.Encoder, "float32", wrong.Found)
 		return t, false, nil
@@ -334,7 +364,7 @@ func (c *checker) reference(model *ggml.Model) (parity.Tensor, []point, error) {
 			points = append(points, newPoint(name, rows, columns, v))
 		}
 	}
-	v, err := e.Encode(c.mel)
+	v, err := e.Encode(c.ctx, c.mel)
 	if err != nil {
 		return parity.Tensor{}, nil, err
 	}

@@ -83,7 +83,7 @@ func encoded(t *testing.T, model string, p encoder.Precision) string {
 
 func run(t *testing.T, q Request) (*Result, []string) {
 	t.Helper()
-	r, err := Run(q)
+	r, err := Run(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestReferencesOfOnesOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := e.Encode(mel)
+	exact, err := e.Encode(t.Context(), mel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestRequestsThatCannotBeJudged(t *testing.T) {
 		"no mel there":       {Request{Model: model, Encoder: enc, Mel: wrong + "x.npy"}, "no such file"},
 		"nothing to compare": {Request{Model: model}, "expected an encoder"},
 	} {
-		if r, err := Run(c.q); err == nil || !strings.Contains(err.Error(), c.want) {
+		if r, err := Run(t.Context(), c.q); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}

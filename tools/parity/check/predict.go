@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // The names that the runtime's bridge uses.
 const (
 	inputName  = "logmel_data"
-	outputName = "output"
+	OutputName = "output"
 )
 
 // Encoder is an encoder that can be evaluated here.
@@ -64,14 +65,14 @@ func (e *Encoder) Close() error { return e.artifact.Close() }
 func (e *Encoder) Warnings() []eval.Obstacle { return e.plan.Warnings }
 
 // evaluate asks the encoder as the runtime's bridge would.
-func (e *Encoder) evaluate(mel []float32, mels, frames int) (mil.Tensor, error) {
-	out, err := e.plan.Run(input(mel, mels, frames))
+func (e *Encoder) evaluate(ctx context.Context, mel []float32, mels, frames int) (mil.Tensor, error) {
+	out, err := e.plan.Run(ctx, input(mel, mels, frames))
 	if err != nil {
 		return mil.Tensor{}, err
 	}
-	t, ok := out[outputName]
+	t, ok := out[OutputName]
 	if !ok {
-		return mil.Tensor{}, fmt.Errorf("the program has no output named %q", outputName)
+		return mil.Tensor{}, fmt.Errorf("the program has no output named %q", OutputName)
 	}
 	if t.DType != mil.Float32 {
 		return mil.Tensor{}, &TypeError{t.DType.String()}
@@ -80,14 +81,14 @@ func (e *Encoder) evaluate(mel []float32, mels, frames int) (mil.Tensor, error) 
 }
 
 // Output is the bytes of the output, little-endian float32.
-func (e *Encoder) Output(mel []float32, mels, frames int) ([]byte, error) {
-	t, err := e.evaluate(mel, mels, frames)
+func (e *Encoder) Output(ctx context.Context, mel []float32, mels, frames int) ([]byte, error) {
+	t, err := e.evaluate(ctx, mel, mels, frames)
 	return t.Data, err
 }
 
 // Predict is the output as one side of a comparison.
-func (e *Encoder) Predict(mel []float32, mels, frames int) (parity.Tensor, error) {
-	t, err := e.evaluate(mel, mels, frames)
+func (e *Encoder) Predict(ctx context.Context, mel []float32, mels, frames int) (parity.Tensor, error) {
+	t, err := e.evaluate(ctx, mel, mels, frames)
 	if err != nil {
 		return parity.Tensor{}, err
 	}

@@ -12,6 +12,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -68,7 +69,7 @@ func dispatch(args []string, stdin io.Reader, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		v, err := e.Encode(mel)
+		v, err := e.Encode(context.Background(), mel)
 		if err != nil {
 			return err
 		}
@@ -153,7 +154,7 @@ func predict(m *ggml.Model, args []string, stdout io.Writer) error {
 		fmt.Fprintln(stdout, w)
 	}
 	h := m.Hyperparameters
-	out, err := e.Output(mel, h.Mels, h.MelFrames())
+	out, err := e.Output(context.Background(), mel, h.Mels, h.MelFrames())
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func serve(m *ggml.Model, args []string, stdin io.Reader, stdout io.Writer) erro
 	var last []byte
 	for lines := bufio.NewScanner(stdin); lines.Scan(); {
 		start := time.Now()
-		out, err := e.Output(mel, h.Mels, h.MelFrames())
+		out, err := e.Output(context.Background(), mel, h.Mels, h.MelFrames())
 		if err != nil {
 			return err
 		}
