@@ -104,7 +104,7 @@ func TestSignalsLeaveNothingBehind(t *testing.T) {
 	stop()
 	for _, args := range [][]string{
 		{"predict", "--model", model, "--encoder", encoder, "--out", out},
-		{"parity", "--json", "--model", model, "--encoder", encoder},
+		{"parity", "--model", model, "--encoder", encoder},
 	} {
 		var stdout, stderr strings.Builder
 		code := run(ctx, args, strings.NewReader(""), &stdout, &stderr)
