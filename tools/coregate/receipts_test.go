@@ -99,17 +99,20 @@ func TestSignedBytes(t *testing.T) {
 // TestVouched holds that times which the signer vouches for reach the one who verifies.
 func TestVouched(t *testing.T) {
 	d := newDesk(t)
-	e, sum, err := evidence.ReadFile(d.world.Spec.CoreML)
-	if err != nil {
-		t.Fatal(err)
+	args := []string{"sign", "--key", d.private, "--time", "2026-08-01T12:00:00Z", d.receipt}
+	for _, path := range []string{d.world.Spec.CoreML, d.world.Spec.Canary, d.world.Spec.Contrast} {
+		_, sum, err := evidence.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &evidence.Observations{Schema: 1, EvidenceSHA256: sum, StartedAt: "2026-08-01T11:00:00Z", Host: map[string]string{"os": "linux"}, WarmUpSeconds: []float64{}, Timings: map[string]float64{}}
+		data, err := evidence.EncodeObservations(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--observations", d.world.File(t, filepath.Base(path)+".observations.json", string(data)))
 	}
-	o := &evidence.Observations{Schema: 1, EvidenceSHA256: sum, StartedAt: "2026-08-01T11:00:00Z", Host: map[string]string{"os": "linux"}, WarmUpSeconds: []float64{}, Timings: map[string]float64{}}
-	data, err := evidence.EncodeObservations(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	observations := d.world.File(t, string(e.Kind)+".observations.json", string(data))
-	code, out, errs := call(t, "", "sign", "--key", d.private, "--time", "2026-08-01T12:00:00Z", "--observations", observations, d.receipt)
+	code, out, errs := call(t, "", args...)
 	if code != 0 {
 		t.Fatalf("sign: exit %d\n%s", code, errs)
 	}

@@ -42,7 +42,7 @@ func Build(s *Spec) (*Statement, error) {
 		Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
 		Pin:          Pin{Identity: *in.identity, Status: pinStatus(in.identity.Supported)},
 		EncoderFiles: in.encoder, Materials: in.materials(), Toolchain: s.toolchain(), Policies: []PolicyRef{}, Evidence: in.evidence,
-		Required: s.required(in.policies), Placement: "not observed",
+		Required: s.required(in.policies), Placement: placementUnknown,
 	}
 	for _, pol := range in.policies {
 		p.Policies = append(p.Policies, PolicyRef{Name: pol.Name, Kind: pol.Kind, SHA256: pol.SHA256, Frozen: pol.IsFrozen()})
@@ -94,7 +94,7 @@ func provisional(p *Predicate) []string {
 	if !p.Pin.Supported {
 		out = append(out, "pin: unsupported")
 	}
-	if p.Placement == "not observed" {
+	if p.Placement == placementUnknown {
 		out = append(out, "placement: not observed")
 	}
 	if len(p.Toolchain) == 0 {
@@ -213,16 +213,16 @@ func readJSON(path string, out any) error {
 // materials are what was read beside the subjects.
 func (in *inputs) materials() []Resource {
 	out := []Resource{
-		fileResource("content-manifest", in.identity.ManifestSHA256),
-		fileResource("patch", in.identity.Patch.SHA256),
+		fileResource(MaterialManifest, in.identity.ManifestSHA256),
+		fileResource(MaterialPatch, in.identity.Patch.SHA256),
 		fileResource(in.identity.PatchedFile.Path, in.identity.PatchedFile.SHA256),
-		fileResource("sources-check.json", in.sums["sources"]),
-		fileResource("whisper-cli (contrast)", in.sums["contrast_cli"]),
-		fileResource("audio", in.sums["audio"]),
-		fileResource("reference.txt", in.sums["reference"]),
+		fileResource(MaterialSources, in.sums["sources"]),
+		fileResource(MaterialContrastCLI, in.sums["contrast_cli"]),
+		fileResource(MaterialAudio, in.sums["audio"]),
+		fileResource(MaterialReference, in.sums["reference"]),
 	}
 	if e := in.runs.CoreML.Digests.Evaluator; e != nil {
-		out = append(out, fileResource("gate_evaluator", *e))
+		out = append(out, fileResource(MaterialEvaluator, *e))
 	}
 	return out
 }

@@ -48,12 +48,19 @@ func (s *Statement) checkSigning() error {
 	if err := checkTime(signing.At); err != nil {
 		return fmt.Errorf("receipt: signing.at: %w", err)
 	}
-	for _, run := range signing.Runs {
+	for i, run := range signing.Runs {
 		if !slices.ContainsFunc(s.Predicate.Evidence, func(e EvidenceRef) bool { return e.SHA256 == run.EvidenceSHA256 }) {
 			return fmt.Errorf("receipt: signing tells of a run with evidence %s, which the receipt does not name", run.EvidenceSHA256)
 		}
 		if err := checkTime(run.StartedAt); err != nil {
 			return fmt.Errorf("receipt: signing.runs: %w", err)
+		}
+		// Both are RFC 3339 in UTC without fractions, which sorts as text.
+		if run.StartedAt > signing.At {
+			return fmt.Errorf("receipt: signed at %s, before the run that it tells of started at %s", signing.At, run.StartedAt)
+		}
+		if slices.ContainsFunc(signing.Runs[:i], func(o ObservedRun) bool { return o.EvidenceSHA256 == run.EvidenceSHA256 }) {
+			return fmt.Errorf("receipt: signing tells twice of the run with evidence %s", run.EvidenceSHA256)
 		}
 	}
 	return nil
@@ -67,17 +74,20 @@ func checkTime(text string) error {
 	return nil
 }
 
-// Oldest is when the oldest thing happened that the signer tells of, or false when nobody told.
-func (s *Statement) Oldest() (time.Time, bool) {
+// Times are the oldest and the newest time that the signer vouches for, zero when there is none; all says
+// that the time of every run is among them.
+func (s *Statement) Times() (oldest, newest time.Time, all bool) {
 	signing := s.Predicate.Signing
 	if signing == nil {
-		return time.Time{}, false
+		return oldest, newest, false
 	}
-	oldest, err := time.Parse(time.RFC3339, signing.At)
+	texts := []string{signing.At}
 	for _, run := range signing.Runs {
-		if t, err := time.Parse(time.RFC3339, run.StartedAt); err == nil && t.Before(oldest) {
-			oldest = t
-		}
+		texts = append(texts, run.StartedAt)
 	}
-	return oldest, err == nil
+	// All were found to be RFC 3339 in UTC, which sorts as text.
+	slices.Sort(texts)
+	oldest, _ = time.Parse(time.RFC3339, texts[0])
+	newest, _ = time.Parse(time.RFC3339, texts[len(texts)-1])
+	return oldest, newest, len(signing.Runs) == len(s.Predicate.Evidence)
 }

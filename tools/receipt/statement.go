@@ -2,16 +2,12 @@ package receipt
 
 import (
 	"fmt"
-	"maps"
-	"regexp"
-	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
-	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
 
 const (
@@ -28,6 +24,18 @@ const (
 	SubjectCLI     = "whisper-cli"
 	SubjectModel   = "ggml-model.bin"
 	SubjectEncoder = "ggml-model-encoder.mlmodelc"
+)
+
+// Names of the materials that every receipt has; the patched file is there under its own path.
+const (
+	MaterialManifest    = "content-manifest"
+	MaterialPatch       = "patch"
+	MaterialSources     = "sources-check.json"
+	MaterialContrastCLI = "whisper-cli (contrast)"
+	MaterialAudio       = "audio"
+	MaterialReference   = "reference.txt"
+	// MaterialEvaluator is the emulated lane's evaluator, where one ran.
+	MaterialEvaluator = "gate_evaluator"
 )
 
 // TreeForm is the annotation of a digest that is the tree digest of package tree.
@@ -125,6 +133,16 @@ type Statement struct {
 	Predicate     Predicate  `json:"predicate"`
 }
 
+// Material is the SHA-256 of a material by name, "" where there is none.
+func (s *Statement) Material(name string) string {
+	for _, m := range s.Predicate.Materials {
+		if m.Name == name {
+			return m.Digest["sha256"]
+		}
+	}
+	return ""
+}
+
 // Encode returns the canonical bytes of s, which must pass [Statement.Check].
 func Encode(s *Statement) ([]byte, error) {
 	if err := s.Check(); err != nil {
@@ -143,127 +161,6 @@ func Decode(data []byte) (*Statement, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
-
-// Check says whether the receipt is well formed and agrees with itself: its verdict is the one that
-// follows from its judgements. It does not look outside.
-func (s *Statement) Check() error {
-	if s.Type != StatementType {
-		return fmt.Errorf("receipt: _type is %q, expected %q", s.Type, StatementType)
-	}
-	if s.PredicateType != PredicateType {
-		return fmt.Errorf("receipt: predicateType is %q, expected %q", s.PredicateType, PredicateType)
-	}
-	p := &s.Predicate
-	if p.Schema != 1 {
-		return fmt.Errorf("receipt: predicate schema is %d, expected 1", p.Schema)
-	}
-	if p.Lane != evidence.LanePhysical && p.Lane != evidence.LaneEmulated {
-		return fmt.Errorf("receipt: lane is %q, expected physical or emulated", p.Lane)
-	}
-	if own, ok := p.LaneIdentity["lane"]; ok && own != string(p.Lane) {
-		return fmt.Errorf("receipt: lane is %q, but its identity is of lane %q", p.Lane, own)
-	}
-	if want := pinStatus(p.Pin.Supported); p.Pin.Status != want {
-		return fmt.Errorf("receipt: pin status is %q, expected %q", p.Pin.Status, want)
-	}
-	if err := checkSubjects(s.Subject); err != nil {
-		return err
-	}
-	if sum := encoderDigest(p.EncoderFiles); sum != s.Subject[2].Digest["sha256"] {
-		return fmt.Errorf("receipt: encoder_files hash to %s, but the subject is %s", sum, s.Subject[2].Digest["sha256"])
-	}
-	for _, m := range p.Materials {
-		if err := m.check(); err != nil {
-			return err
-		}
-	}
-	for _, e := range p.Evidence {
-		if !hexDigest.MatchString(e.SHA256) {
-			return fmt.Errorf("receipt: evidence digest is %q, expected 64 hexadecimal digits", e.SHA256)
-		}
-	}
-	for i, j := range p.Judgements {
-		if j == nil {
-			return fmt.Errorf("receipt: judgement %d is null", i)
-		}
-		if (j.Verdict == reason.Pass) != (len(j.Reasons) == 0) {
-			return fmt.Errorf("receipt: judgement %q says %s with %d reasons: a pass has none, and nothing else is without", j.Name, j.Verdict, len(j.Reasons))
-		}
-		if slices.ContainsFunc(p.Judgements[:i], func(o *judge.Judgement) bool { return o.Name == j.Name }) {
-			return fmt.Errorf("receipt: judgement %q stands there twice", j.Name)
-		}
-	}
-	if want := provisional(p); !slices.Equal(p.Provisional, want) {
-		return fmt.Errorf("receipt: provisional is %q, but its members give %q", p.Provisional, want)
-	}
-	if p.Signing != nil {
-		if err := s.checkSigning(); err != nil {
-			return err
-		}
-	}
-	if want := verdict(p); p.Verdict != want {
-		return fmt.Errorf("receipt: verdict is %q, but its judgements give %q", p.Verdict, want)
-	}
-	return nil
-}
-
-// checkSubjects demands the three subjects of every receipt, in their order.
-func checkSubjects(subjects []Resource) error {
-	names := []string{SubjectCLI, SubjectModel, SubjectEncoder}
-	if len(subjects) != len(names) {
-		return fmt.Errorf("receipt: %d subjects, expected %v", len(subjects), names)
-	}
-	for i, r := range subjects {
-		if r.Name != names[i] {
-			return fmt.Errorf("receipt: subject %d is %q, expected %q", i, r.Name, names[i])
-		}
-		if err := r.check(); err != nil {
-			return err
-		}
-	}
-	if subjects[2].Annotations["form"] != TreeForm {
-		return fmt.Errorf("receipt: the encoder's digest has form %q, expected %q", subjects[2].Annotations["form"], TreeForm)
-	}
-	return nil
-}
-
-func (r Resource) check() error {
-	sum, ok := r.Digest["sha256"]
-	if !ok || len(r.Digest) != 1 || !hexDigest.MatchString(sum) {
-		return fmt.Errorf("receipt: %s has digests %v, expected one sha256", r.Name, slices.Sorted(maps.Keys(r.Digest)))
-	}
-	return nil
-}
-
-// required are the judgements that every receipt needs, whatever its policy says.
-var required = []string{"binding", "sources", judge.Markers, judge.Canary, judge.Contrast, judge.Transcript}
-
-// verdict is what follows from the judgements: one that is required and missing fails.
-func verdict(p *Predicate) reason.Verdict {
-	for _, name := range append(slices.Clone(required), p.Required...) {
-		if !slices.ContainsFunc(p.Judgements, func(j *judge.Judgement) bool { return j.Name == name }) {
-			return reason.Failed
-		}
-	}
-	return judge.Overall(p.Judgements)
-}
-
-func pinStatus(supported bool) string {
-	if supported {
-		return "supported"
-	}
-	return "unsupported"
-}
-
-func encoderDigest(files []EncoderFile) string {
-	lines := make([]tree.File, len(files))
-	for i, f := range files {
-		lines[i] = tree.File{Path: f.Path, SHA256: f.SHA256}
-	}
-	return tree.DigestFiles(lines)
 }
 
 func fileResource(name, sha256 string) Resource {

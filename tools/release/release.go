@@ -10,8 +10,10 @@ package release
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
@@ -24,6 +26,7 @@ const PredicateType = "https://github.com/coreml-gate/rules_coreml_gate/coreml-r
 
 // Reasons are the codes of this package.
 var Reasons = reason.Table{
+	{Code: "RECEIPT_NEEDED", Class: reason.Inconclusive, Means: "Something was demanded of a release that only its receipts can answer: a policy, a judgement, an age, an OS build.", Do: "Give every receipt of the release with --file."},
 	{Code: "RECEIPT_UNLISTED", Class: reason.Fail, Means: "A receipt at hand is not one that the release was made from.", Do: "Give the receipts of this release."},
 	{Code: "RELEASE_DIFFERS", Class: reason.Fail, Means: "What the release says about a receipt is not what that receipt, which is at hand, says.", Do: "Make the release again from its receipts."},
 	{Code: "RELEASE_INCOMPLETE", Class: reason.Fail, Means: "The release has no receipt on the lane that is demanded for one of its gates.", Do: "Gate on that lane and release again."},
@@ -127,6 +130,28 @@ func (e Entry) subject() receipt.Resource {
 	return receipt.Resource{Name: e.Name + " (" + string(e.Lane) + ")", Digest: map[string]string{"sha256": e.SHA256}}
 }
 
+// check says whether the entry is one that [NewEntry] could have made.
+func (e Entry) check() error {
+	if e.Name == "" || strings.ContainsFunc(e.Name, unicode.IsControl) {
+		return fmt.Errorf("release: receipt is called %q, expected the label of a gate", e.Name)
+	}
+	if !hexDigest.MatchString(e.SHA256) {
+		return fmt.Errorf("release: digest of receipt %s is %q, expected 64 hexadecimal digits", e.Name, e.SHA256)
+	}
+	if e.Lane != evidence.LanePhysical && e.Lane != evidence.LaneEmulated {
+		return fmt.Errorf("release: lane of receipt %s is %q, expected physical or emulated", e.Name, e.Lane)
+	}
+	if e.PinStatus != "supported" && e.PinStatus != "unsupported" {
+		return fmt.Errorf("release: pin status of receipt %s is %q, expected supported or unsupported", e.Name, e.PinStatus)
+	}
+	if err := receipt.CheckSubjects(e.Subjects); err != nil {
+		return fmt.Errorf("release: receipt %s: %w", e.Name, err)
+	}
+	return nil
+}
+
+var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 func verdict(entries []Entry) reason.Verdict {
 	out := reason.Pass
 	if len(entries) == 0 {
@@ -160,7 +185,10 @@ func Decode(data []byte) (*Statement, error) {
 	if err := strictjson.DecodeCanonical(data, s); err != nil {
 		return nil, fmt.Errorf("release: %w", err)
 	}
-	return s, s.Check()
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Check says whether the release is well formed and agrees with itself.
@@ -172,7 +200,18 @@ func (s *Statement) Check() error {
 	if len(s.Subject) != len(entries) {
 		return fmt.Errorf("release: %d subjects for %d receipts", len(s.Subject), len(entries))
 	}
+	if s.Predicate.Name == "" || strings.ContainsFunc(s.Predicate.Name, unicode.IsControl) {
+		return fmt.Errorf("release: name is %q, expected the label of a release", s.Predicate.Name)
+	}
+	sums := map[string]bool{}
 	for i, e := range entries {
+		if err := e.check(); err != nil {
+			return err
+		}
+		if sums[e.SHA256] {
+			return fmt.Errorf("release: receipt %s stands there under two names", e.SHA256)
+		}
+		sums[e.SHA256] = true
 		if i > 0 && compare(entries[i-1], e) >= 0 {
 			return fmt.Errorf("release: receipt %s (%s) is out of order or stands there twice", e.Name, e.Lane)
 		}

@@ -95,6 +95,36 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestContradictions makes one member of a release something that no receipt gives.
+func TestContradictions(t *testing.T) {
+	good := build(t, files(t, "base", "tiny")...)
+	for _, c := range []struct {
+		name   string
+		change func(p *release.Predicate)
+	}{
+		{"no name", func(p *release.Predicate) { p.Name = "" }},
+		{"receipt without a name", func(p *release.Predicate) { p.Receipts[0].Name = "" }},
+		{"receipt of two lines", func(p *release.Predicate) { p.Receipts[0].Name = "//a\n//b" }},
+		{"one receipt under two names", func(p *release.Predicate) { p.Receipts[0].SHA256 = p.Receipts[1].SHA256 }},
+		{"digest that is none", func(p *release.Predicate) { p.Receipts[0].SHA256 = "zz" }},
+		{"lane that is none", func(p *release.Predicate) { p.Receipts[0].Lane = "Physical" }},
+		{"pin status that is none", func(p *release.Predicate) { p.Receipts[0].PinStatus = "yes" }},
+		{"subjects left out", func(p *release.Predicate) { p.Receipts[0].Subjects = p.Receipts[0].Subjects[:1] }},
+	} {
+		s, err := release.Decode(good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(&s.Predicate)
+		for i, e := range s.Predicate.Receipts {
+			s.Subject[i].Name, s.Subject[i].Digest["sha256"] = e.Name+" ("+string(e.Lane)+")", e.SHA256
+		}
+		if _, err := release.Encode(s); err == nil {
+			t.Errorf("%s: taken", c.name)
+		}
+	}
+}
+
 func TestSchema(t *testing.T) {
 	data := build(t, files(t, "tiny")...)
 	schematest.Check[release.Statement](t, "release.schema.json", release.Schema, "release of rules_coreml_gate", data)

@@ -19,17 +19,23 @@ package tree
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"sort"
 	"strings"
 	"sync"
 	"unicode/utf8"
 )
+
+// ErrUnsafe is in the errors about a tree that cannot be named safely, as opposed to one that could not be
+// read.
+var ErrUnsafe = errors.New("no digest can stand for it")
 
 // MaxFiles bounds the number of files of a tree.
 const MaxFiles = 100_000
@@ -76,6 +82,32 @@ func DigestFiles(files []File) string {
 		io.WriteString(h, f.Line())
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// CheckFiles says whether a list that someone else made is one that [Files] could have returned: at least
+// one file, sorted, with names and digests that make one line each.
+func CheckFiles(files []File) error {
+	if len(files) == 0 {
+		return fmt.Errorf("no file")
+	}
+	folded := map[string]string{}
+	for i, f := range files {
+		if !fs.ValidPath(f.Path) || f.Path == "." {
+			return fmt.Errorf("path %q does not stay in the tree", f.Path)
+		}
+		if err := checkName(f.Path, folded); err != nil {
+			return err
+		}
+		if i > 0 && files[i-1].Path >= f.Path {
+			return fmt.Errorf("path %q is out of order", f.Path)
+		}
+		if !hexDigest.MatchString(f.SHA256) || f.Size < 0 {
+			return fmt.Errorf("%s has SHA-256 %q and %d bytes", f.Path, f.SHA256, f.Size)
+		}
+	}
+	return nil
 }
 
 // Files lists and hashes the files under root, sorted by path.
@@ -155,10 +187,10 @@ func list(root string, links Links) ([]File, error) {
 			mode = info.Mode().Type()
 		}
 		if !mode.IsRegular() {
-			return fmt.Errorf("%s is a %s: only plain files can be part of a tree; replace it by a copy of what it stands for", rel, describe(mode))
+			return fmt.Errorf("%s is a %s: only plain files can be part of a tree; replace it by a copy of what it stands for (%w)", rel, describe(mode), ErrUnsafe)
 		}
 		if len(files) == MaxFiles {
-			return fmt.Errorf("more than %d files", MaxFiles)
+			return fmt.Errorf("more than %d files: %w", MaxFiles, ErrUnsafe)
 		}
 		files = append(files, File{Path: rel})
 		return nil
@@ -172,11 +204,11 @@ func list(root string, links Links) ([]File, error) {
 
 func checkName(rel string, folded map[string]string) error {
 	if !utf8.ValidString(rel) || strings.ContainsAny(rel, "\n\r\x00\\") {
-		return fmt.Errorf("name %q cannot stand in a manifest: rename it", rel)
+		return fmt.Errorf("name %q cannot stand in a manifest: rename it (%w)", rel, ErrUnsafe)
 	}
 	fold := strings.ToLower(strings.ToUpper(rel))
 	if other, ok := folded[fold]; ok {
-		return fmt.Errorf("names %q and %q are one name on a case-insensitive disk: rename one", other, rel)
+		return fmt.Errorf("names %q and %q are one name on a case-insensitive disk: rename one (%w)", other, rel, ErrUnsafe)
 	}
 	folded[fold] = rel
 	return nil

@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
@@ -29,42 +27,42 @@ type Files struct {
 	Reference string
 }
 
+// subjects are the paths of a receipt's subjects, in their order; "" for what is not at hand.
+func (f Files) subjects() []string { return []string{f.CLI, f.Model, f.Encoder} }
+
+// subject adds FILE_MISMATCH and returns true if the file at hand has none of these digests.
+func (r *Result) subject(path, name string, want ...string) (differs bool, err error) {
+	if path == "" {
+		return false, nil
+	}
+	found, err := digest(path)
+	if errors.Is(err, tree.ErrUnsafe) {
+		found, err = err.Error(), nil
+	}
+	if err != nil || slices.Contains(want, found) {
+		return false, err
+	}
+	r.Add("FILE_MISMATCH", name, strings.Join(want, " or "), "%s at %s", found, path)
+	return true, nil
+}
+
 // files checks what is at hand, and lists what is not.
 func (r *Result) files(s *receipt.Statement, f Files) error {
-	for i, subject := range []struct{ name, path string }{{receipt.SubjectCLI, f.CLI}, {receipt.SubjectModel, f.Model}, {receipt.SubjectEncoder, f.Encoder}} {
-		if subject.path == "" {
-			continue
-		}
-		found, err := digest(subject.path)
+	for i, path := range f.subjects() {
+		want := s.Subject[i]
+		differs, err := r.subject(path, want.Name, want.Digest["sha256"])
 		if err != nil {
 			return err
 		}
-		if want := s.Subject[i].Digest["sha256"]; found != want {
-			r.Add("FILE_MISMATCH", subject.name, want, "%s at %s", found, subject.path)
-			if subject.path == f.Encoder {
-				r.explainTree(s.Predicate.EncoderFiles, subject.path)
-			}
+		if differs && path == f.Encoder {
+			r.explainTree(s.Predicate.EncoderFiles, path)
 		}
 	}
-	others := slices.Clone(f.Others)
-	if f.Release != "" {
-		entries, err := os.ReadDir(f.Release)
-		if err != nil {
-			return fmt.Errorf("read release: %w", err)
-		}
-		for _, e := range entries {
-			if e.Type()&os.ModeSymlink != 0 {
-				r.Add("FILE_UNLISTED", e.Name(), "a file that the receipt names", "a symbolic link, which ships no bytes")
-				continue
-			}
-			others = append(others, filepath.Join(f.Release, e.Name()))
-		}
-	}
-	seen, err := r.listed(s, others)
+	seen, err := r.listed(s, f)
 	if err != nil {
 		return err
 	}
-	for i, path := range []string{f.CLI, f.Model, f.Encoder} {
+	for i, path := range f.subjects() {
 		if path == "" && !seen[s.Subject[i].Digest["sha256"]] {
 			r.Unchecked = append(r.Unchecked, "the bytes of "+s.Subject[i].Name+", which were not given")
 		}
@@ -98,7 +96,7 @@ func (r *Result) explainTree(want []receipt.EncoderFile, root string) {
 }
 
 // listed adds FILE_UNLISTED for what the receipt does not name, and returns the digests it saw.
-func (r *Result) listed(s *receipt.Statement, paths []string) (map[string]bool, error) {
+func (r *Result) listed(s *receipt.Statement, f Files) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, resource := range slices.Concat(s.Subject, s.Predicate.Materials) {
 		known[resource.Digest["sha256"]] = true
@@ -107,17 +105,66 @@ func (r *Result) listed(s *receipt.Statement, paths []string) (map[string]bool, 
 		known[e.SHA256] = true
 	}
 	seen := map[string]bool{}
-	for _, path := range paths {
+	for _, path := range f.Others {
 		found, err := digest(path)
 		if err != nil {
 			return nil, err
 		}
-		if !known[found] {
-			r.Add("FILE_UNLISTED", filepath.Base(path), "a file that the receipt names", "%s", found)
-		}
-		seen[found] = true
+		r.list(known, seen, path, found)
 	}
-	return seen, nil
+	if f.Release == "" {
+		return seen, nil
+	}
+	// The contrast run's program is named, as what the gate was contrasted with. It has no Core ML, and
+	// nothing would tell a user who gets it instead of the program that was gated.
+	if contrast := s.Material(receipt.MaterialContrastCLI); contrast != s.Subject[0].Digest["sha256"] {
+		delete(known, contrast)
+	}
+	sums, err := r.shipped(f.Release)
+	for _, path := range slices.Sorted(maps.Keys(sums)) {
+		r.list(known, seen, path, sums[path])
+	}
+	return seen, err
+}
+
+func (r *Result) list(known, seen map[string]bool, path, sum string) {
+	if !known[sum] {
+		r.Add("FILE_UNLISTED", filepath.Base(path), "a file that the receipt names", "%s", sum)
+	}
+	seen[sum] = true
+}
+
+// shipped returns the digest of each entry of a release's directory by its path, and adds FILE_UNLISTED
+// for what no digest can stand for: links, pipes, sockets, and directories that hold some.
+func (r *Result) shipped(dir string) (map[string]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read release: %w", err)
+	}
+	sums := map[string]string{}
+	for _, e := range entries {
+		switch mode := e.Type(); {
+		case mode.IsDir():
+			sum, err := tree.Digest(filepath.Join(dir, e.Name()))
+			if errors.Is(err, tree.ErrUnsafe) {
+				r.Add("FILE_UNLISTED", e.Name(), "a directory of plain files that the receipt names", "%v", err)
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			sums[filepath.Join(dir, e.Name())] = sum
+		case mode.IsRegular():
+			sum, _, err := tree.HashFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			sums[filepath.Join(dir, e.Name())] = sum
+		default:
+			r.Add("FILE_UNLISTED", e.Name(), "a file that the receipt names", "a link, pipe, socket or device, which ships no bytes")
+		}
+	}
+	return sums, nil
 }
 
 // digest is the digest of a file, or the tree digest of a directory.
@@ -134,104 +181,4 @@ func digest(path string) (string, error) {
 	}
 	sum, _, err := tree.HashFile(path)
 	return sum, err
-}
-
-// rejudge judges the evidence at hand again and compares with what the receipt says.
-func (r *Result) rejudge(s *receipt.Statement, f Files) error {
-	var runs judge.Runs
-	complete := true
-	for _, path := range f.Evidence {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("read evidence: %w", err)
-		}
-		e := r.evidence(s, path, data)
-		if e == nil {
-			continue
-		}
-		switch e.Kind {
-		case evidence.KindCoreML:
-			runs.CoreML = e
-		case evidence.KindCanary:
-			runs.Canary = e
-		case evidence.KindContrast:
-			runs.Contrast = e
-		}
-	}
-	if runs.CoreML == nil || runs.Canary == nil || runs.Contrast == nil {
-		complete = false
-	}
-	reference := ""
-	if f.Reference != "" {
-		sum, _, err := tree.HashFile(f.Reference)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(s.Predicate.Materials, func(m receipt.Resource) bool { return m.Digest["sha256"] == sum }) {
-			r.Add("FILE_UNLISTED", f.Reference, "the reference words that the receipt names", "%s", sum)
-		}
-		text, err := os.ReadFile(f.Reference)
-		if err != nil {
-			return err
-		}
-		reference = string(text)
-	}
-	if !complete {
-		r.Unchecked = append(r.Unchecked, "the judgements of the runs, which need the evidence of all three")
-		return nil
-	}
-	r.compare(s, judge.JudgeRuns(runs, reference), reference != "")
-	return nil
-}
-
-// evidence reads evidence that the receipt names, by the digest of its bytes, or adds
-// EVIDENCE_UNLISTED and returns nil.
-func (r *Result) evidence(s *receipt.Statement, path string, data []byte) *evidence.Evidence {
-	sum := evidence.SHA256(data)
-	i := slices.IndexFunc(s.Predicate.Evidence, func(ref receipt.EvidenceRef) bool { return ref.SHA256 == sum })
-	if i < 0 {
-		r.Add("EVIDENCE_UNLISTED", path, "evidence that the receipt names", "%s", sum)
-		return nil
-	}
-	e, err := evidence.Decode(data)
-	if err != nil || e.Kind != s.Predicate.Evidence[i].Kind {
-		r.Add("EVIDENCE_UNLISTED", path, "evidence of a "+string(s.Predicate.Evidence[i].Kind)+" run", "%v", err)
-		return nil
-	}
-	return e
-}
-
-// compare holds recomputed judgements against the receipt's.
-func (r *Result) compare(s *receipt.Statement, again []*judge.Judgement, words bool) {
-	redone := map[string]bool{}
-	for _, want := range again {
-		if want.Name == judge.Transcript && !words {
-			continue
-		}
-		redone[want.Name] = true
-		i := slices.IndexFunc(s.Predicate.Judgements, func(j *judge.Judgement) bool { return j.Name == want.Name })
-		if i < 0 {
-			r.Add("JUDGEMENT_DIFFERS", want.Name, string(want.Verdict), "no such judgement in the receipt")
-			continue
-		}
-		if got := s.Predicate.Judgements[i]; !same(want, got) {
-			r.Add("JUDGEMENT_DIFFERS", want.Name, fmt.Sprintf("%s %v", want.Verdict, want.Reasons), "%s %v", got.Verdict, got.Reasons)
-		}
-	}
-	var rest []string
-	for _, j := range s.Predicate.Judgements {
-		if !redone[j.Name] {
-			rest = append(rest, j.Name)
-		}
-	}
-	if len(rest) > 0 {
-		r.Unchecked = append(r.Unchecked, "judgements taken from the receipt as signed: "+strings.Join(rest, ", "))
-	}
-}
-
-// same compares two judgements in their canonical bytes, so that numbers read back compare as written.
-func same(a, b *judge.Judgement) bool {
-	left, err1 := receipt.JudgementBytes(a)
-	right, err2 := receipt.JudgementBytes(b)
-	return err1 == nil && err2 == nil && bytes.Equal(left, right)
 }

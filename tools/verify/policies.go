@@ -23,16 +23,32 @@ func (r *Result) demandPolicies(p *receipt.Predicate, d Demands) {
 	}
 	for _, ref := range p.Policies {
 		known, err := policy.Frozen(ref.Name)
+		if err == nil && known.SHA256 == ref.SHA256 {
+			r.demandRequired(p, ref, known)
+			continue
+		}
 		switch {
 		case d.Policies[ref.Name] == ref.SHA256:
 			// The one who verifies names the very bytes; that is stronger than a list in a program.
 		case err != nil:
 			r.Add("POLICY_DEMANDED", "predicate.policies", "a policy that this program knows as frozen, or --policy "+ref.Name+"=SHA256", "%s %s", ref.Name, ref.SHA256)
-		case known.SHA256 != ref.SHA256:
+		default:
 			r.Add("POLICY_DEMANDED", "predicate.policies", ref.Name+" "+known.SHA256, "%s: it was changed under its name", ref.SHA256)
 		}
 	}
 	if len(p.Policies) == 0 {
 		r.Add("POLICY_DEMANDED", "predicate.policies", "the policy of the gate", "none")
+	}
+}
+
+// demandRequired holds what the receipt says of a policy that this program knows against the policy itself.
+func (r *Result) demandRequired(p *receipt.Predicate, ref receipt.PolicyRef, known *policy.Policy) {
+	if ref.Kind != known.Kind {
+		r.Add("POLICY_DEMANDED", "predicate.policies", ref.Name+" of kind "+known.Kind, "kind %s", ref.Kind)
+	}
+	for _, name := range known.Required {
+		if !has(p.Judgements, name) {
+			r.Add("JUDGEMENT_MISSING", "predicate.judgements", name+", which policy "+ref.Name+" requires", "none")
+		}
 	}
 }

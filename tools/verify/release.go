@@ -2,19 +2,20 @@ package verify
 
 import (
 	"fmt"
-	"os"
+	"maps"
 	"reflect"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 )
 
-// release checks a release: its form, its verdict, the lane and pin of its receipts, and the receipts
-// at hand (Files.Others). What is demanded of receipts one by one (policies, age, OS build) is checked
-// on those receipts that are at hand.
+// release checks a release: its form, its verdict, the lane and pin of its receipts, the receipts
+// at hand (Files.Others) and the files. What is demanded of receipts one by one (policies, judgements, age,
+// OS build) is checked on the receipts, so all of them must be at hand.
 func (r *Result) release(payload []byte, d Demands, f Files) error {
 	s, err := release.Decode(payload)
 	if err != nil {
@@ -35,11 +36,44 @@ func (r *Result) release(payload []byte, d Demands, f Files) error {
 		return err
 	}
 	for _, e := range s.Predicate.Receipts {
-		if !at[e.SHA256] {
-			r.Unchecked = append(r.Unchecked, fmt.Sprintf("the receipt of %s (%s), which was not given", e.Name, e.Lane))
+		if at[e.SHA256] {
+			continue
+		}
+		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the receipt of %s (%s), which was not given", e.Name, e.Lane))
+		if len(d.Policies) > 0 || len(d.Judgements) > 0 || d.OSBuild != "" || d.MaxAge != 0 {
+			r.Add("RECEIPT_NEEDED", e.Name, "the receipt, to hold it against what is demanded", "none at hand")
 		}
 	}
-	return nil
+	return r.releaseFiles(s.Predicate.Receipts, f)
+}
+
+// releaseFiles holds what ships against the subjects of all receipts.
+func (r *Result) releaseFiles(entries []release.Entry, f Files) error {
+	if len(f.Evidence) > 0 || f.Reference != "" {
+		return fmt.Errorf("evidence and reference words are of one gate, and this is a release of %d: verify that gate's own receipt with them", len(entries))
+	}
+	known := map[string]bool{}
+	for i, path := range f.subjects() {
+		var want []string
+		name := ""
+		for _, e := range entries {
+			name = e.Subjects[i].Name
+			want = append(want, e.Subjects[i].Digest["sha256"])
+			known[e.Subjects[i].Digest["sha256"]], known[e.SHA256] = true, true
+		}
+		slices.Sort(want)
+		if _, err := r.subject(path, name, slices.Compact(want)...); err != nil {
+			return err
+		}
+	}
+	if f.Release == "" {
+		return nil
+	}
+	sums, err := r.shipped(f.Release)
+	for _, path := range slices.Sorted(maps.Keys(sums)) {
+		r.list(known, map[string]bool{}, path, sums[path])
+	}
+	return err
 }
 
 // lanes demands, of each gate, a receipt on the lane that is demanded, and of each receipt its pin.
@@ -52,9 +86,7 @@ func (r *Result) lanes(entries []release.Entry, d Demands) {
 			found[e.Name] = false
 		}
 		found[e.Name] = found[e.Name] || d.Lane == "" || e.Lane == d.Lane
-		if (e.PinStatus != "supported" || e.PinCommit != supportedCommit) && !d.AllowUnsupportedPin {
-			r.Add("PIN_DEMANDED", e.Name, "the supported pin", "%s (%s)", e.PinName, e.PinCommit)
-		}
+		r.demandPin(e.Name, pin.Identity{Name: e.PinName, Commit: e.PinCommit, Supported: e.PinStatus == "supported"}, d)
 	}
 	for _, name := range names {
 		if !found[name] {
@@ -68,7 +100,7 @@ func (r *Result) lanes(entries []release.Entry, d Demands) {
 func (r *Result) atHand(entries []release.Entry, d Demands, f Files) (map[string]bool, error) {
 	at := map[string]bool{}
 	for _, path := range f.Others {
-		data, err := os.ReadFile(path)
+		data, err := read(path)
 		if err != nil {
 			return nil, fmt.Errorf("read receipt: %w", err)
 		}

@@ -1,12 +1,14 @@
 package verify_test
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope/envelopetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/release"
@@ -41,6 +43,11 @@ func TestRelease(t *testing.T) {
 		s.Predicate.Receipts[0].Lane = "physical"
 		s.Subject[0].Name = "//a:receipt (physical)"
 	}
+	gatePolicy, err := policy.Frozen("gate_v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := gatePolicy.SHA256
 	for _, c := range []struct {
 		name     string
 		receipts []string
@@ -62,6 +69,12 @@ func TestRelease(t *testing.T) {
 		{"on another lane", []string{good}, nil, func(d *verify.Demands) { d.Lane = evidence.LanePhysical }, nil, reason.Failed, "RELEASE_INCOMPLETE", 1},
 		{"of another commit", []string{posing}, nil, nil, nil, reason.Failed, "PIN_DEMANDED", 1},
 		{"that lies about a receipt at hand", []string{good}, lie, nil, []string{good}, reason.Failed, "RELEASE_DIFFERS", 0},
+		{"with receipts left out, and a policy demanded", []string{good, other}, nil, func(d *verify.Demands) { d.Policies = map[string]string{"gate_v1": gate} }, []string{good}, reason.Unknown, "RECEIPT_NEEDED", 1},
+		{"with all receipts, and a policy demanded", []string{good, other}, nil, func(d *verify.Demands) { d.Policies = map[string]string{"gate_v1": gate} }, []string{good, other}, reason.Pass, "", 0},
+		{"with receipts left out, and an age demanded", []string{good}, nil, func(d *verify.Demands) { d.MaxAge = time.Hour }, nil, reason.Unknown, "RECEIPT_NEEDED", 1},
+		{"with receipts left out, and a judgement demanded", []string{good}, nil, func(d *verify.Demands) { d.Judgements = []string{"canary"} }, nil, reason.Unknown, "RECEIPT_NEEDED", 1},
+		{"with receipts left out, and an OS build demanded", []string{good}, nil, func(d *verify.Demands) { d.OSBuild = "24G720" }, nil, reason.Unknown, "RECEIPT_NEEDED", 1},
+		{"that calls another commit supported, though any pin is allowed", []string{posing}, nil, func(d *verify.Demands) { d.AllowUnsupportedPin = true }, nil, reason.Failed, "PIN_DEMANDED", 1},
 		{"of no known age", []string{good}, nil, func(d *verify.Demands) { d.MaxAge = time.Hour }, []string{good}, reason.Unknown, "AGE_UNKNOWN", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -96,5 +109,55 @@ func TestRelease(t *testing.T) {
 				t.Errorf("verdict %s, first code %q, %d unchecked, want %s, %q, %d\n%v", r.Verdict, got, len(r.Unchecked), c.verdict, c.code, c.rest, r.Reasons)
 			}
 		})
+	}
+}
+
+// TestReleaseFiles holds what ships against the subjects of a release's receipts.
+func TestReleaseFiles(t *testing.T) {
+	signer, verifier := envelopetest.Pair(t, envelopetest.Ed25519(t))
+	w := receipttest.New(t)
+	path := w.File(t, "receipt.json", string(w.Receipt(t)))
+	s, err := release.Build(&release.Spec{Schema: 1, Name: "//:release", Receipts: []string{path}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := release.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := envelope.Sign(t.Context(), signer, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.File(t, "good/whisper-cli", "program")
+	w.File(t, "good/receipt.json", string(w.Receipt(t)))
+	w.File(t, "bad/.hidden", "x")
+	for _, c := range []struct {
+		name  string
+		files verify.Files
+		code  string
+	}{
+		{"its program, model and encoder", verify.Files{CLI: w.Spec.CLI, Model: w.Spec.Model, Encoder: w.Spec.Encoder}, ""},
+		{"another program", verify.Files{CLI: w.Spec.ContrastCLI}, "FILE_MISMATCH"},
+		{"another model", verify.Files{Model: w.Spec.Audio}, "FILE_MISMATCH"},
+		{"another encoder", verify.Files{Encoder: filepath.Join(w.Dir, "bad")}, "FILE_MISMATCH"},
+		{"what ships", verify.Files{Release: filepath.Join(w.Dir, "good")}, ""},
+		{"what ships, with a hidden file", verify.Files{Release: filepath.Join(w.Dir, "bad")}, "FILE_UNLISTED"},
+	} {
+		r, err := verify.Verify(t.Context(), signed, verify.Demands{Key: verifier, Now: noon}, c.files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(r.Reasons) > 0 {
+			got = r.Reasons[0].Code
+		}
+		if got != c.code {
+			t.Errorf("%s: %q, want %q\n%v", c.name, got, c.code, r.Reasons)
+		}
+	}
+	// Evidence is of one gate; taken along in silence, it would seem to have been checked.
+	if _, err := verify.Verify(t.Context(), signed, verify.Demands{Key: verifier, Now: noon}, verify.Files{Evidence: []string{w.Spec.CoreML}}); err == nil {
+		t.Error("evidence given with a release is passed over")
 	}
 }

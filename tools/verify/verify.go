@@ -16,6 +16,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/release"
@@ -37,10 +38,11 @@ var Reasons = reason.Table{
 	{Code: "FILE_MISMATCH", Class: reason.Fail, Means: "A file at hand is not the one that the receipt is about.", Do: "Ship the bytes that were gated."},
 	{Code: "FILE_UNLISTED", Class: reason.Fail, Means: "A file at hand is named nowhere in the receipt. The list is closed: what it does not name is not covered.", Do: "Leave it out of the release, or gate it."},
 	{Code: "EVIDENCE_UNLISTED", Class: reason.Fail, Means: "An evidence file at hand is not one that the receipt was made from.", Do: "Give the evidence of this gate."},
+	{Code: "EVIDENCE_DIFFERS", Class: reason.Fail, Means: "Evidence that the receipt names tells of another lane, pin, program, model, encoder or audio than the receipt does.", Do: "Whoever signed it bound what did not run: gate again."},
 	{Code: "JUDGEMENT_DIFFERS", Class: reason.Fail, Means: "Judging the evidence again does not give what the receipt says.", Do: "If the program that judges has changed since, gate again; otherwise the receipt was not made from this evidence."},
 	{Code: "OS_BUILD_STALE", Class: reason.Inconclusive, Means: "The receipt was made on another build of the operating system. One artifact can be right on one build and wrong on another.", Do: "Gate on the build that you ship to."},
-	{Code: "AGE_STALE", Class: reason.Inconclusive, Means: "What the receipt tells of is older than demanded.", Do: "Gate again."},
-	{Code: "AGE_UNKNOWN", Class: reason.Inconclusive, Means: "An age was demanded, and the signer vouched for no time.", Do: "Sign with --time, and with the runs' observations."},
+	{Code: "AGE_STALE", Class: reason.Inconclusive, Means: "What the receipt tells of is older than demanded, or lies in the future.", Do: "Gate again; check the clocks."},
+	{Code: "AGE_UNKNOWN", Class: reason.Inconclusive, Means: "An age was demanded, and the signer did not vouch for when every run happened. The time of signing alone says nothing about the runs.", Do: "Sign with the observations of all runs."},
 }
 
 // Tables are all codes that a verification can give.
@@ -97,14 +99,14 @@ func (r *Result) conclude() *Result {
 // not be tried; whatever is wrong with the receipt or the files is in the result.
 func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result, error) {
 	r := &Result{Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Unchecked: []string{}, Facts: map[string]any{}}
-	payload, kind := r.open(ctx, signed, d.Key)
+	payload, kind, ok := r.open(ctx, signed, d.Key)
+	if !ok {
+		return r.conclude(), nil
+	}
 	if kind == release.PredicateType {
 		if err := r.release(payload, d, files); err != nil {
 			return nil, err
 		}
-		return r.conclude(), nil
-	}
-	if payload == nil {
 		return r.conclude(), nil
 	}
 	s, err := receipt.Decode(payload)
@@ -122,27 +124,24 @@ func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result
 }
 
 // open checks the signature and the kind of statement, and returns the payload and its predicate type;
-// nil where either is wrong.
-func (r *Result) open(ctx context.Context, signed []byte, key *envelope.Key) ([]byte, string) {
+// false where either is wrong.
+func (r *Result) open(ctx context.Context, signed []byte, key *envelope.Key) (payload []byte, kind string, ok bool) {
 	e, err := envelope.Parse(signed)
 	if err != nil {
 		r.fault(err, "ENVELOPE_MALFORMED", "signed file")
 		r.predicateType(signed)
-		return nil, ""
+		return nil, "", false
 	}
 	payload, others, err := e.Open(ctx, key)
 	if err != nil {
 		r.fault(err, "SIGNATURE_INVALID", "signatures")
-		return nil, ""
+		return nil, "", false
 	}
 	if others > 0 {
 		r.Unchecked = append(r.Unchecked, fmt.Sprintf("%d signatures by other keys", others))
 	}
-	kind, ok := r.predicateType(payload)
-	if !ok {
-		return nil, ""
-	}
-	return payload, kind
+	kind, ok = r.predicateType(payload)
+	return payload, kind, ok
 }
 
 // predicateType returns the statement's predicate type, and adds PREDICATE_TYPE and false for one of
@@ -209,10 +208,7 @@ func (r *Result) demand(s *receipt.Statement, d Demands) {
 	if d.Lane != "" && p.Lane != d.Lane {
 		r.Add("LANE_DEMANDED", "predicate.lane", string(d.Lane), "%s", p.Lane)
 	}
-	// The builder's word that its pin is the supported one is held against what this program knows.
-	if (!p.Pin.Supported || p.Pin.Commit != supportedCommit) && !d.AllowUnsupportedPin {
-		r.Add("PIN_DEMANDED", "predicate.pin", "the supported pin", "%s (%s)", p.Pin.Name, p.Pin.Commit)
-	}
+	r.demandPin("predicate.pin", p.Pin.Identity, d)
 	if d.OSBuild != "" && p.LaneIdentity["os_build"] != d.OSBuild {
 		r.Add("OS_BUILD_STALE", "predicate.lane_identity.os_build", d.OSBuild, "%q", p.LaneIdentity["os_build"])
 	}
@@ -223,6 +219,20 @@ func (r *Result) demand(s *receipt.Statement, d Demands) {
 	}
 	r.demandPolicies(p, d)
 	r.demandAge(s, d)
+}
+
+// demandPin holds the builder's word that its pin is the supported one against what this program knows. A
+// pin that may be unsupported may still not call itself supported.
+func (r *Result) demandPin(where string, found pin.Identity, d Demands) {
+	if !found.Supported {
+		if !d.AllowUnsupportedPin {
+			r.Add("PIN_DEMANDED", where, "the supported pin", "%s (%s)", found.Name, found.Commit)
+		}
+		return
+	}
+	if found.Commit != supportedCommit {
+		r.Add("PIN_DEMANDED", where, "the supported pin, "+supportedCommit, "%s (%s), which calls itself supported", found.Name, found.Commit)
+	}
 }
 
 func failures(judgements []*judge.Judgement) string {
@@ -251,17 +261,23 @@ func has(judgements []*judge.Judgement, name string) bool {
 	return false
 }
 
+// demandAge holds the times that the signer vouches for against the demand. A run that nobody tells of may
+// be of any age.
 func (r *Result) demandAge(s *receipt.Statement, d Demands) {
 	if d.MaxAge == 0 {
 		return
 	}
-	oldest, ok := s.Oldest()
-	switch age := d.Now.Sub(oldest); {
-	case !ok:
-		r.Add("AGE_UNKNOWN", "predicate.signing", "a time that the signer vouches for", "none")
-	case age > d.MaxAge:
+	oldest, newest, all := s.Times()
+	if !all {
+		r.Add("AGE_UNKNOWN", "predicate.signing", "times of all runs that the signer vouches for", "fewer")
+	}
+	if oldest.IsZero() {
+		return
+	}
+	if age := d.Now.Sub(oldest); age > d.MaxAge {
 		r.Add("AGE_STALE", "predicate.signing", "at most "+d.MaxAge.String()+" old", "%s", age.Round(time.Second))
-	case age < 0:
-		r.Add("AGE_STALE", "predicate.signing", "a time in the past", "%s", oldest.Format(time.RFC3339))
+	}
+	if newest.After(d.Now) {
+		r.Add("AGE_STALE", "predicate.signing", "times before "+d.Now.UTC().Format(time.RFC3339), "%s", newest.Format(time.RFC3339))
 	}
 }

@@ -2,8 +2,10 @@ package verify_test
 
 import (
 	"encoding/base64"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -76,15 +78,18 @@ func (s *scene) rebuild(t *testing.T) {
 	s.payload = s.world.Receipt(t)
 }
 
-// seal lets the signer vouch for a time and a run.
-func (s *scene) seal(t *testing.T, at time.Time, started string) {
+// seal lets the signer vouch for a time and for the first runs.
+func (s *scene) seal(t *testing.T, at time.Time, started ...string) {
 	t.Helper()
 	statement, err := receipt.Decode(s.payload)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &evidence.Observations{EvidenceSHA256: statement.Predicate.Evidence[0].SHA256, StartedAt: started, Host: map[string]string{"os": "linux"}}
-	if statement, err = statement.Sealed(at, []*evidence.Observations{o}); err != nil {
+	var observations []*evidence.Observations
+	for i, text := range started {
+		observations = append(observations, &evidence.Observations{EvidenceSHA256: statement.Predicate.Evidence[i].SHA256, StartedAt: text, Host: map[string]string{"os": "linux"}})
+	}
+	if statement, err = statement.Sealed(at, observations); err != nil {
 		t.Fatal(err)
 	}
 	if s.payload, err = receipt.Encode(statement); err != nil {
@@ -94,7 +99,7 @@ func (s *scene) seal(t *testing.T, at time.Time, started string) {
 
 // TestVerify changes one thing at a time about what is verified, demanded or at hand.
 func TestVerify(t *testing.T) {
-	zero := strings.Repeat("0", 64)
+	zero, half := strings.Repeat("0", 64), "2026-08-01T11:30:00Z"
 	for _, c := range []struct {
 		name    string
 		change  func(t *testing.T, s *scene)
@@ -143,6 +148,14 @@ func TestVerify(t *testing.T) {
 			unsupported(t, s)
 			s.demands.AllowUnsupportedPin = true
 		}, reason.Pass, ""},
+		{"another commit that calls itself supported, though any pin is allowed", func(t *testing.T, s *scene) {
+			s.files = verify.Files{}
+			s.demands.AllowUnsupportedPin = true
+			s.edit(t, `"commit":"97c56f1d`, `"commit":"f049fff9`)
+		}, reason.Failed, "PIN_DEMANDED"},
+		{"policy under another kind", func(t *testing.T, s *scene) {
+			s.edit(t, `"policies":[`, `"policies":[{"frozen":true,"kind":"gate","name":"fp32_v2","sha256":"5ec270934136ec06cbc9174d52a3b48cbbe026f47277c2c06d90781feca34a3c"},`)
+		}, reason.Failed, "POLICY_DEMANDED"},
 		{"policy by other bytes", func(_ *testing.T, s *scene) { s.demands.Policies = map[string]string{"gate_v1": zero} }, reason.Failed, "POLICY_DEMANDED"},
 		{"policy that is not there", func(_ *testing.T, s *scene) { s.demands.Policies = map[string]string{"fp32_v2": zero} }, reason.Failed, "POLICY_DEMANDED"},
 		{"policy edited under its name", func(t *testing.T, s *scene) {
@@ -153,19 +166,27 @@ func TestVerify(t *testing.T) {
 		{"another OS build", func(_ *testing.T, s *scene) { s.demands.OSBuild = "24G720" }, reason.Unknown, "OS_BUILD_STALE"},
 		{"age that nobody vouches for", func(_ *testing.T, s *scene) { s.demands.MaxAge = time.Hour }, reason.Unknown, "AGE_UNKNOWN"},
 		{"young enough", func(t *testing.T, s *scene) {
-			s.seal(t, noon.Add(-time.Minute), "2026-08-01T11:30:00Z")
+			s.seal(t, noon.Add(-time.Minute), half, half, half)
 			s.demands.MaxAge = time.Hour
 		}, reason.Pass, ""},
 		{"signed today, run last year", func(t *testing.T, s *scene) {
-			s.seal(t, noon.Add(-time.Minute), "2025-08-01T11:30:00Z")
+			s.seal(t, noon.Add(-time.Minute), half, "2025-08-01T11:30:00Z", half)
 			s.demands.MaxAge = time.Hour
 		}, reason.Unknown, "AGE_STALE"},
-		{"signed tomorrow", func(t *testing.T, s *scene) {
-			s.seal(t, noon.Add(time.Hour), "2026-08-01T13:30:00Z")
+		{"signed today, runs of any age", func(t *testing.T, s *scene) {
+			s.seal(t, noon.Add(-time.Minute))
 			s.demands.MaxAge = time.Hour
+		}, reason.Unknown, "AGE_UNKNOWN"},
+		{"signed today, one run of any age", func(t *testing.T, s *scene) {
+			s.seal(t, noon.Add(-time.Minute), half, half)
+			s.demands.MaxAge = time.Hour
+		}, reason.Unknown, "AGE_UNKNOWN"},
+		{"signed tomorrow", func(t *testing.T, s *scene) {
+			s.seal(t, noon.Add(time.Hour), half, half, half)
+			s.demands.MaxAge = 2 * time.Hour
 		}, reason.Unknown, "AGE_STALE"},
 		{"signer's part for another receipt", func(t *testing.T, s *scene) {
-			s.seal(t, noon, "2026-08-01T11:30:00Z")
+			s.seal(t, noon, half)
 			s.edit(t, `"files":120`, `"files":121`)
 		}, reason.Failed, "RECEIPT_MALFORMED"},
 
@@ -184,6 +205,22 @@ func TestVerify(t *testing.T) {
 			s.world.File(t, "release/extra.sha256", "x")
 			s.files.Release = filepath.Join(s.world.Dir, "release")
 		}, reason.Failed, "FILE_UNLISTED"},
+		{"release with the program of the contrast run", func(t *testing.T, s *scene) {
+			s.world.File(t, "release/whisper-cli", "another program")
+			s.files.Release = filepath.Join(s.world.Dir, "release")
+		}, reason.Failed, "FILE_UNLISTED"},
+		{"release with a pipe", func(t *testing.T, s *scene) {
+			s.files.Release = filepath.Dir(s.world.File(t, "release/whisper-cli", "program"))
+			special(t, s.files.Release, "pipe")
+		}, reason.Failed, "FILE_UNLISTED"},
+		{"release with a link inside the encoder", func(t *testing.T, s *scene) {
+			s.files.Release = filepath.Dir(s.world.File(t, "release/whisper-cli", "program"))
+			dir := filepath.Dir(s.world.File(t, "release/e.mlmodelc/model.mil", "program(1.0)"))
+			if err := os.Symlink("model.mil", filepath.Join(dir, "link")); err != nil {
+				t.Fatal(err)
+			}
+		}, reason.Failed, "FILE_UNLISTED"},
+		{"pipe in the encoder at hand", func(t *testing.T, s *scene) { special(t, s.files.Encoder, "pipe") }, reason.Failed, "FILE_MISMATCH"},
 		{"another reference", func(t *testing.T, s *scene) {
 			s.files.Reference = s.world.File(t, "other.txt", "other words")
 		}, reason.Failed, "FILE_UNLISTED"},
@@ -210,6 +247,60 @@ func TestVerify(t *testing.T) {
 				t.Errorf("verdict %s, first code %q, want %s, %q\n%v", r.Verdict, got, c.verdict, c.code, r.Reasons)
 			}
 		})
+	}
+}
+
+// special makes a named pipe, which nobody writes to.
+func special(t *testing.T, dir, name string) {
+	if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEvidenceOfAnotherRun binds evidence that tells of something else than the receipt does, as whoever
+// has the key can: the evidence at hand shows it.
+func TestEvidenceOfAnotherRun(t *testing.T) {
+	zero := strings.Repeat("0", 64)
+	for _, c := range []struct {
+		name   string
+		change func(e *evidence.Evidence)
+		where  string
+	}{
+		{"program", func(e *evidence.Evidence) { e.Digests.CLI = zero }, "whisper-cli of the coreml run"},
+		{"model", func(e *evidence.Evidence) { e.Digests.Model = zero }, "model of the coreml run"},
+		{"audio", func(e *evidence.Evidence) { e.Digests.Audio = zero }, "audio of the coreml run"},
+		{"encoder", func(e *evidence.Evidence) {
+			if e.Digests.Encoder != nil {
+				e.Digests.Encoder = &zero
+			}
+		}, "encoder of the coreml run"},
+		{"evaluator", func(e *evidence.Evidence) { e.Digests.Evaluator = &zero }, "evaluator of the coreml run"},
+		{"lane", func(e *evidence.Evidence) { e.Lane = evidence.LanePhysical }, "lane of the coreml run"},
+		{"lane identity", func(e *evidence.Evidence) { e.LaneIdentity["double"] = "2" }, "lane identity of the coreml run"},
+		{"pin", func(e *evidence.Evidence) { e.Pin.Tree = strings.Repeat("0", 40) }, "pin of the coreml run"},
+		{"flavour", func(e *evidence.Evidence) { e.Flavour = "coreml_unpatched" }, "flavour of the coreml run"},
+	} {
+		s := newScene(t)
+		statement, err := receipt.Decode(s.payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range []*evidence.Evidence{s.world.CoreML, s.world.Canary, s.world.Contrast} {
+			c.change(e)
+			data, err := evidence.Encode(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			statement.Predicate.Evidence[i].SHA256 = evidence.SHA256(data)
+		}
+		s.world.Write(t)
+		if s.payload, err = receipt.Encode(statement); err != nil {
+			t.Fatal(err)
+		}
+		r := s.verify(t, s.signed(t))
+		if r.Verdict != reason.Failed || r.Reasons[0].Code != "EVIDENCE_DIFFERS" || r.Reasons[0].Where != c.where {
+			t.Errorf("%s: %s %v, want EVIDENCE_DIFFERS at %s", c.name, r.Verdict, r.Reasons, c.where)
+		}
 	}
 }
 

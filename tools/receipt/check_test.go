@@ -1,0 +1,105 @@
+package receipt_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
+)
+
+// TestContradictions makes one member at a time of a receipt that passes contradict the rest, as someone
+// with the right key could: none can be read.
+func TestContradictions(t *testing.T) {
+	good := receipttest.New(t).Receipt(t)
+	zero := strings.Repeat("0", 64)
+	// files gives the receipt other encoder files, and what follows from them.
+	files := func(s *receipt.Statement, files ...receipt.EncoderFile) {
+		lines := make([]tree.File, len(files))
+		for i, f := range files {
+			lines[i] = tree.File{Path: f.Path, SHA256: f.SHA256}
+		}
+		s.Predicate.EncoderFiles = append([]receipt.EncoderFile{}, files...)
+		s.Subject[2].Digest["sha256"] = tree.DigestFiles(lines)
+	}
+	physical := func(s *receipt.Statement) {
+		p := &s.Predicate
+		p.Lane, p.Provisional = "physical", p.Provisional[1:]
+		p.LaneIdentity["lane"], p.LaneIdentity["os_build"] = "physical", "24G720"
+	}
+	for _, c := range []struct {
+		name   string
+		change func(s *receipt.Statement, p *receipt.Predicate)
+		says   string
+	}{
+		{"as built", func(*receipt.Statement, *receipt.Predicate) {}, ""},
+		{"on a Mac", func(s *receipt.Statement, _ *receipt.Predicate) { physical(s) }, ""},
+		{"no name", func(_ *receipt.Statement, p *receipt.Predicate) { p.Name = "" }, "name is"},
+		{"name of two lines", func(_ *receipt.Statement, p *receipt.Predicate) { p.Name = "//a:b\nverify: pass" }, "name is"},
+		{"identity without a lane", func(_ *receipt.Statement, p *receipt.Predicate) { delete(p.LaneIdentity, "lane") }, "identity is of lane"},
+		{"physical without a system", func(s *receipt.Statement, p *receipt.Predicate) {
+			physical(s)
+			delete(p.LaneIdentity, "os_build")
+		}, "os_build"},
+		{"physical with the evaluator", func(s *receipt.Statement, p *receipt.Predicate) {
+			physical(s)
+			p.Materials = append(p.Materials, receipt.Resource{Name: receipt.MaterialEvaluator, Digest: map[string]string{"sha256": zero}})
+		}, "evaluator"},
+		{"flavour without the patch", func(_ *receipt.Statement, p *receipt.Predicate) { p.Flavour = "coreml_unpatched" }, "flavour"},
+		{"commit by name", func(_ *receipt.Statement, p *receipt.Predicate) { p.Pin.Commit = "HEAD" }, "40 hexadecimal"},
+		{"manifest that is not the pin's", func(_ *receipt.Statement, p *receipt.Predicate) { p.Pin.ManifestSHA256 = zero }, "the pin names"},
+		{"patch that is not the pin's", func(_ *receipt.Statement, p *receipt.Predicate) { p.Pin.Patch.SHA256 = zero }, "the pin names"},
+		{"source that is not the pin's", func(_ *receipt.Statement, p *receipt.Predicate) { p.Pin.PatchedFile.SHA256 = zero }, "the pin names"},
+		{"no materials", func(_ *receipt.Statement, p *receipt.Predicate) { p.Materials = []receipt.Resource{} }, "is missing"},
+		{"material twice", func(_ *receipt.Statement, p *receipt.Predicate) { p.Materials = append(p.Materials, p.Materials[0]) }, "name of its own"},
+		{"material under a subject's name", func(_ *receipt.Statement, p *receipt.Predicate) { p.Materials[0].Name = receipt.SubjectCLI }, "name of its own"},
+		{"note on a subject", func(s *receipt.Statement, _ *receipt.Predicate) {
+			s.Subject[0].Annotations = map[string]string{"a": "b"}
+		}, "annotations"},
+		{"no evidence", func(_ *receipt.Statement, p *receipt.Predicate) { p.Evidence = []receipt.EvidenceRef{} }, "evidence of 0 runs"},
+		{"no canary", func(_ *receipt.Statement, p *receipt.Predicate) { p.Evidence[1] = p.Evidence[0] }, "of kind"},
+		{"nothing required", func(_ *receipt.Statement, p *receipt.Predicate) { p.Required = []string{} }, "required is"},
+		{"no gate policy", func(_ *receipt.Statement, p *receipt.Predicate) { p.Policies[0].Kind = "parity" }, "kind gate"},
+		{"unfrozen policy", func(_ *receipt.Statement, p *receipt.Predicate) { p.Policies[0].Frozen = false }, "not frozen"},
+		{"policy twice", func(_ *receipt.Statement, p *receipt.Predicate) { p.Policies = append(p.Policies, p.Policies[0]) }, "twice"},
+		{"judgement by a policy of its own", func(_ *receipt.Statement, p *receipt.Predicate) {
+			p.Judgements[0].Policy = &judge.PolicyRef{Name: "loose", SHA256: zero}
+		}, "not among the receipt's"},
+		{"judgement of another encoder", func(_ *receipt.Statement, p *receipt.Predicate) {
+			p.Judgements[0].Facts["encoder_digest"] = zero
+		}, "but the subject is"},
+		{"placement that nobody saw", func(_ *receipt.Statement, p *receipt.Predicate) {
+			p.Placement, p.Provisional = "Neural Engine", p.Provisional[:1]
+		}, "placement is"},
+		{"no encoder files", func(s *receipt.Statement, _ *receipt.Predicate) { files(s) }, "no file"},
+		{"path out of the encoder", func(s *receipt.Statement, _ *receipt.Predicate) {
+			files(s, receipt.EncoderFile{Path: "../model.mil", SHA256: zero})
+		}, "stay in the tree"},
+		{"two lines in one path", func(_ *receipt.Statement, p *receipt.Predicate) {
+			a, b := p.EncoderFiles[0], p.EncoderFiles[1]
+			a.Path += "\n" + b.SHA256 + "  " + b.Path
+			p.EncoderFiles = []receipt.EncoderFile{a}
+		}, "cannot stand in a manifest"},
+		{"files in another order", func(s *receipt.Statement, p *receipt.Predicate) {
+			files(s, p.EncoderFiles[1], p.EncoderFiles[0])
+		}, "out of order"},
+		{"negative size", func(_ *receipt.Statement, p *receipt.Predicate) { p.EncoderFiles[0].Size = -1 }, "-1 bytes"},
+	} {
+		s, err := receipt.Decode(good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(s, &s.Predicate)
+		data, err := strictjson.Canonical(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = receipt.Decode(data)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.says)
+		}
+	}
+}
