@@ -16,6 +16,9 @@ import (
 // PayloadType is in-toto's media type.
 const PayloadType = "application/vnd.in-toto+json"
 
+// maxSignatures bounds the work that a hostile envelope can ask for.
+const maxSignatures = 100
+
 // document is the JSON form of an envelope.
 type document struct {
 	PayloadType string      `json:"payloadType"`
@@ -85,6 +88,9 @@ func Parse(data []byte) (*Envelope, error) {
 func decode(d document) (*Envelope, error) {
 	if len(d.Signatures) == 0 {
 		return nil, unsigned()
+	}
+	if len(d.Signatures) > maxSignatures {
+		return nil, reason.Errorf("ENVELOPE_MALFORMED", "signatures", fmt.Sprintf("at most %d", maxSignatures), "%d", len(d.Signatures))
 	}
 	e := &Envelope{PayloadType: d.PayloadType}
 	alphabet := &alphabet{}
@@ -161,7 +167,7 @@ func (e *Envelope) Open(ctx context.Context, key *Key) (payload []byte, others i
 		}
 	}
 	if good == 0 {
-		return nil, 0, reason.Errorf("KEY_ID_MISMATCH", "signatures", "a signature by key "+key.ID(), "only signatures that name other keys (%s)", e.Signatures[0].KeyID)
+		return nil, 0, reason.Errorf("KEY_ID_MISMATCH", "signatures", "a signature by key "+key.ID(), "only signatures that name other keys (%q)", e.Signatures[0].KeyID)
 	}
 	if good > 1 {
 		return nil, 0, reason.Errorf("ENVELOPE_MALFORMED", "signatures", "one signature by key "+key.ID(), "%d", good)

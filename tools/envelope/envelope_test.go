@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,7 @@ func TestRefused(t *testing.T) {
 		{"mine and a bad one in my name", list(mine, entry(signer.ID(), sigOf(forOther))), "SIGNATURE_INVALID"},
 		{"mine and a nameless bad one", list(mine, fmt.Sprintf(`{"sig":%q}`, sigOf(forOther))), "SIGNATURE_INVALID"},
 		{"mine twice", list(mine, mine), "ENVELOPE_MALFORMED"},
+		{"mine among too many", list(append(slices.Repeat([]string{entry(other.ID(), sigOf(forOther))}, 100), mine)...), "ENVELOPE_MALFORMED"},
 		{"another payload", field(good, b64, base64.StdEncoding.EncodeToString([]byte(`{"n":0.10000000149011612}`))), "SIGNATURE_INVALID"},
 		{"unknown member", field(good, `"payloadType"`, `"extra":1,"payloadType"`), "ENVELOPE_MALFORMED"},
 		{"unknown member of a signature", field(good, `"sig"`, `"cert":"x","sig"`), "ENVELOPE_MALFORMED"},

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -33,7 +34,13 @@ func ReadPrivateKey(path string) (*Key, error) { return readKey(path, "PRIVATE K
 func ReadPublicKey(path string) (*Key, error) { return readKey(path, "PUBLIC KEY", parsePublic) }
 
 func readKey(path, kind string, parse func([]byte) (*Key, error)) (*Key, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	defer f.Close()
+	// No such key has more than a few hundred bytes; what is no key may have no end.
+	data, err := io.ReadAll(io.LimitReader(f, 1<<20))
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
@@ -42,6 +49,9 @@ func readKey(path, kind string, parse func([]byte) (*Key, error)) (*Key, error) 
 		found := "no PEM"
 		if block != nil {
 			found = "PEM of " + block.Type
+			if len(strings.TrimSpace(string(rest))) > 0 {
+				found += ", and more behind it"
+			}
 		}
 		return nil, reason.Errorf("KEY_UNSUPPORTED", path, "one PEM block "+kind, "%s", found)
 	}
