@@ -196,7 +196,14 @@ func TestBazel(t *testing.T) {
 	if _, err := Run(t.Context(), q); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("an output base with something in it: %v", err)
 	}
-	q.OutputBase, q.Target = "", "//broken:receipt"
+	q.OutputBase = ""
+	for _, target := range []string{"--script_path=/tmp/x", "-c", "build", "../x:y", "//...", "//a:b --flag", "//a:b\n//c:d", "//a b"} {
+		q.Target = target
+		if _, err := Run(t.Context(), q); err == nil || !strings.Contains(err.Error(), "label of one receipt") {
+			t.Errorf("target %q: %v", target, err)
+		}
+	}
+	q.Target = "//broken:receipt"
 	if _, err := Run(t.Context(), q); err == nil || !strings.Contains(err.Error(), "rebuild //broken:receipt") {
 		t.Errorf("a build that fails: %v", err)
 	}

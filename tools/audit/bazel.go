@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,10 @@ type build struct {
 // from a cache shows nothing. It stands last on the command line, where nothing overrides it.
 var alone = []string{"--disk_cache=", "--remote_cache=", "--remote_executor="}
 
+// label is an absolute label of one target. The audited receipt's own name goes to Bazel, and whoever wrote the
+// receipt must not be able to write flags.
+var label = regexp.MustCompile(`^(@{1,2}[A-Za-z0-9._~+-]*)?//[A-Za-z0-9/._~+@=,-]*(:[A-Za-z0-9/._~+@=,-]+)?$`)
+
 // rebuild builds the receipt's target in a clean output base.
 func rebuild(ctx context.Context, q Request) (*build, error) {
 	b := &build{bazel: q.Bazel, workspace: q.Workspace, base: q.OutputBase, log: q.Log}
@@ -35,6 +40,9 @@ func rebuild(ctx context.Context, q Request) (*build, error) {
 	target := q.Target
 	if target == "" {
 		target = q.Receipt.Predicate.Name
+	}
+	if !label.MatchString(target) || strings.Contains(target, "...") {
+		return nil, fmt.Errorf("target %q: expected the label of one receipt, such as //gate:receipt", target)
 	}
 	if b.base == "" {
 		dir, err := os.MkdirTemp("", "coregate-audit-")
