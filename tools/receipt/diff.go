@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
 
 // Change is one difference between two receipts.
@@ -33,6 +35,7 @@ const (
 	rankEvidence
 	rankFact
 	rankSigning
+	rankOther
 )
 
 // changes collects differences.
@@ -70,6 +73,7 @@ func Diff(a, b *Statement) []Change {
 	c.add(rankPolicy, "required judgements", strings.Join(p.Required, ", "), strings.Join(q.Required, ", "))
 	c.add(rankPin, "flavour", p.Flavour, q.Flavour)
 	c.add(rankPin, "pin", p.Pin.Name+" "+p.Pin.Commit+" "+p.Pin.Status, q.Pin.Name+" "+q.Pin.Commit+" "+q.Pin.Status)
+	c.add(rankPin, "pin tree", p.Pin.Tree, q.Pin.Tree)
 	c.add(rankPin, "patch", p.Pin.Patch.SHA256, q.Pin.Patch.SHA256)
 	c.words(rankMaterial, "material", digests(p.Materials), digests(q.Materials))
 	c.words(rankMaterial, "toolchain", p.Toolchain, q.Toolchain)
@@ -78,26 +82,60 @@ func Diff(a, b *Statement) []Change {
 	c.add(rankFact, "placement", p.Placement, q.Placement)
 	c.add(rankFact, "provisional", strings.Join(p.Provisional, "; "), strings.Join(q.Provisional, "; "))
 	c.add(rankSigning, "signing", signing(p), signing(q))
+	if len(c) == 0 {
+		// Sizes, orders, spellings of numbers, times of runs: nobody decides by them, but they are no "no change".
+		c.add(rankOther, "other members", sum(a), sum(b))
+	}
 	slices.SortStableFunc(c, func(x, y Change) int { return x.Rank - y.Rank })
 	return c
 }
 
-// judgements compares verdicts and reasons first, facts by themselves.
+// sum is the digest of a receipt's canonical bytes.
+func sum(s *Statement) string {
+	data, err := strictjson.Canonical(s)
+	if err != nil {
+		return err.Error()
+	}
+	return "sha256 " + evidence.SHA256(data)
+}
+
+// judgements compares verdicts and reasons first; grounds where those are the same, facts and notes by themselves.
 func (c *changes) judgements(p, q *Predicate) {
 	from, to := map[string]string{}, map[string]string{}
 	facts, factsTo := map[string]string{}, map[string]string{}
-	fill := func(list []*judge.Judgement, verdicts, facts map[string]string) {
+	grounds, groundsTo := map[string]string{}, map[string]string{}
+	fill := func(list []*judge.Judgement, verdicts, grounds, facts map[string]string) {
 		for _, j := range list {
 			verdicts[j.Name] = string(j.Verdict) + codes(j.Reasons)
+			grounds[j.Name] = texts(j.Reasons)
+			facts["notes of "+j.Name] = texts(j.Notes)
+			if j.Policy != nil {
+				facts["policy of "+j.Name] = j.Policy.Name + " " + j.Policy.SHA256
+			}
 			for key, value := range j.Facts {
 				facts[j.Name+"."+key] = fmt.Sprint(value)
 			}
 		}
 	}
-	fill(p.Judgements, from, facts)
-	fill(q.Judgements, to, factsTo)
+	fill(p.Judgements, from, grounds, facts)
+	fill(q.Judgements, to, groundsTo, factsTo)
 	c.words(rankJudgement, "judgement", from, to)
+	for _, c := range *c {
+		if name, ok := strings.CutPrefix(c.What, "judgement "); ok {
+			delete(grounds, name)
+			delete(groundsTo, name)
+		}
+	}
+	c.words(rankJudgement, "judgement grounds", grounds, groundsTo)
 	c.words(rankFact, "fact", facts, factsTo)
+}
+
+func texts(reasons []reason.Reason) string {
+	list := make([]string, len(reasons))
+	for i, r := range reasons {
+		list[i] = r.String()
+	}
+	return strings.Join(list, "; ")
 }
 
 func codes(reasons []reason.Reason) string {

@@ -1,11 +1,15 @@
 package receipt_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
 )
@@ -46,5 +50,38 @@ func TestDiff(t *testing.T) {
 	first := receipt.Change{Rank: 0, What: "verdict", From: "pass", To: "fail"}
 	if diff := cmp.Diff(first, got[0]); diff != "" {
 		t.Errorf("the first change differs (-want +got):\n%s", diff)
+	}
+}
+
+// TestDiffSmall holds that two receipts which are not the same bytes are not called the same.
+func TestDiffSmall(t *testing.T) {
+	failing := func() *receipt.Statement {
+		w := receipttest.New(t)
+		w.Canary.Exit.Code = 0
+		w.Write(t)
+		return statement(t, w)
+	}
+	passing := func() *receipt.Statement { return statement(t, receipttest.New(t)) }
+	for _, c := range []struct {
+		name   string
+		of     func() *receipt.Statement
+		change func(p *receipt.Predicate)
+		what   string
+	}{
+		{"what a reason found", failing, func(p *receipt.Predicate) { p.Judgements[3].Reasons[0].Found = "exit 139" }, "judgement grounds canary"},
+		{"a note", passing, func(p *receipt.Predicate) {
+			p.Judgements[0].Notes = append(p.Judgements[0].Notes, reason.Reason{Code: "EMULATED_UNITS"})
+		}, "fact notes of binding"},
+		{"a judgement's policy", failing, func(p *receipt.Predicate) { p.Judgements[0].Policy = &judge.PolicyRef{Name: "mine"} }, "fact policy of binding"},
+		{"the tree of the pin", passing, func(p *receipt.Predicate) { p.Pin.Tree = strings.Repeat("0", 40) }, "pin tree"},
+		{"a size", passing, func(p *receipt.Predicate) { p.EncoderFiles[0].Size++ }, "other members"},
+		{"an order", passing, func(p *receipt.Predicate) { slices.Reverse(p.Judgements) }, "other members"},
+		{"the patch's label", passing, func(p *receipt.Predicate) { p.Pin.Patch.Label = "//x" }, "other members"},
+	} {
+		a, b := c.of(), c.of()
+		c.change(&b.Predicate)
+		if got := receipt.Diff(a, b); len(got) != 1 || got[0].What != c.what {
+			t.Errorf("%s: %v, want %q", c.name, got, c.what)
+		}
 	}
 }
