@@ -24,6 +24,9 @@ signed; its signature is verify's business. With the gated program and encoder a
 a difference is explained: by section of the program, by program and weights of the encoder.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 && cmd.ArgsLenAtDash() != 1 {
+				return fmt.Errorf("audit takes one receipt, found %q: put flags of Bazel's build behind --", args)
+			}
 			s, err := readReceipt(cmd.InOrStdin(), args[0])
 			if err != nil {
 				return err
@@ -48,6 +51,7 @@ a difference is explained: by section of the program, by program and weights of 
 	f.StringVar(&q.CLI, "cli", "", "the gated whisper-cli, to explain a difference with")
 	f.StringVar(&q.Encoder, "encoder", "", "the gated encoder, to explain a difference with")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	given(cmd)
 	return cmd
 }
 
@@ -61,10 +65,10 @@ func printAudit(cmd *cobra.Command, r *audit.Result, asJSON bool) error {
 	}
 	err := report{r.Verdict, r.Reasons, r.Notes, r.Facts}.print(w, "audit", false)
 	for _, d := range r.Program {
-		fmt.Fprintf(w, "  program: %s\n", d)
+		fmt.Fprintf(w, "  program: %s\n", reason.Visible(fmt.Sprint(d)))
 	}
 	for _, line := range r.Encoder {
-		fmt.Fprintf(w, "  encoder: %s\n", line)
+		fmt.Fprintf(w, "  encoder: %s\n", reason.Visible(line))
 	}
 	if len(r.Changes) == 0 {
 		fmt.Fprintln(w, "  every digest of the rebuilt receipt is the audited one's")

@@ -20,6 +20,9 @@ func newDiffCmd() *cobra.Command {
 read as well, and their signatures are not checked. Exits 0 when nothing changed, 1 when something did.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "-" && args[1] == "-" {
+				return fmt.Errorf("diff reads standard input once: name a file for A or B")
+			}
 			a, err := readReceipt(cmd.InOrStdin(), args[0])
 			if err != nil {
 				return err
@@ -32,6 +35,7 @@ read as well, and their signatures are not checked. Exits 0 when nothing changed
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	given(cmd)
 	return cmd
 }
 
@@ -41,6 +45,10 @@ func readReceipt(stdin io.Reader, path string) (*receipt.Statement, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decodeReceipt(path, data)
+}
+
+func decodeReceipt(path string, data []byte) (*receipt.Statement, error) {
 	s, err := receipt.Decode(data)
 	if err == nil {
 		return s, nil
@@ -64,7 +72,7 @@ func printChanges(w io.Writer, changes []receipt.Change, asJSON bool) error {
 		}
 	} else {
 		for _, c := range changes {
-			fmt.Fprintf(w, "%s\n  from %s\n  to   %s\n", c.What, orNone(c.From), orNone(c.To))
+			fmt.Fprintf(w, "%s\n  from %s\n  to   %s\n", reason.Visible(c.What), orNone(c.From), orNone(c.To))
 		}
 	}
 	if len(changes) > 0 {
@@ -80,5 +88,5 @@ func orNone(text string) string {
 	if text == "" {
 		return "none"
 	}
-	return text
+	return reason.Visible(text)
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -90,15 +91,28 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if ctx.Err() != nil {
 		err = fmt.Errorf("stopped by a signal: %w", err)
 	}
-	fmt.Fprintf(stderr, "coregate: %v\n", err)
+	fmt.Fprintf(stderr, "coregate: %s\n", strings.Map(shown, err.Error()))
 	// Whoever reads objects gets one here too.
 	if asJSON, flagErr := cmd.Flags().GetBool("json"); flagErr == nil && asJSON {
 		failed := reason.Reason{Code: "NOT_JUDGED", Where: cmd.CommandPath(), Expected: "usable arguments, input and output", Found: err.Error()}
+		// An input that was refused for a known cause, such as a key, keeps its code.
+		var known *reason.Error
+		if errors.As(err, &known) {
+			failed = known.Reason
+		}
 		if err := printJSON(stdout, report{"error", []reason.Reason{failed}, []reason.Reason{}, map[string]any{}}); err != nil {
 			fmt.Fprintf(stderr, "coregate: %v\n", err)
 		}
 	}
 	return 2
+}
+
+// shown keeps what a file brings into an error from steering a terminal.
+func shown(r rune) rune {
+	if reason.Hidden(r) && r != '\n' && r != '\t' {
+		return '\ufffd'
+	}
+	return r
 }
 
 // ownReasons are the codes of this program itself.

@@ -27,11 +27,11 @@ func (r report) print(w io.Writer, title string, asJSON bool) error {
 		}
 		return exitVerdict(r.Verdict)
 	}
-	fmt.Fprintf(w, "%s: %s\n", title, r.Verdict)
+	fmt.Fprintf(w, "%s: %s\n", reason.Visible(title), r.Verdict)
 	printReasons(w, r.Reasons)
 	printReasons(w, r.Notes)
 	for _, key := range slices.Sorted(maps.Keys(r.Facts)) {
-		fmt.Fprintf(w, "  %-22s %v\n", key, r.Facts[key])
+		fmt.Fprintf(w, "  %-22s %s\n", reason.Visible(key), reason.Visible(fmt.Sprint(r.Facts[key])))
 	}
 	return exitVerdict(r.Verdict)
 }
@@ -40,7 +40,7 @@ func (r report) print(w io.Writer, title string, asJSON bool) error {
 func printReasons(w io.Writer, reasons []reason.Reason) {
 	for _, r := range reasons {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "  %s\twhere\t%s\n\texpected\t%s\n\tfound\t%s\n", r.Code, r.Where, r.Expected, r.Found)
+		fmt.Fprintf(t, "  %s\twhere\t%s\n\texpected\t%s\n\tfound\t%s\n", reason.Visible(r.Code), reason.Visible(r.Where), reason.Visible(r.Expected), reason.Visible(r.Found))
 		if d, ok := definition(r.Code); ok {
 			fmt.Fprintf(t, "\tdo\t%s\n", d.Do)
 		}

@@ -40,6 +40,7 @@ func TestSignVerify(t *testing.T) {
 	d := newDesk(t)
 	w := d.world
 	unsigned := w.File(t, "unsigned.json", `{"payload":"e30=","payloadType":"application/vnd.in-toto+json","signatures":[]}`)
+	zeros := strings.Repeat("0", 64)
 	_, stranger := envelopetest.Write(t, envelopetest.Ed25519(t))
 	for _, c := range []struct {
 		name string
@@ -62,6 +63,21 @@ func TestSignVerify(t *testing.T) {
 		{"no such lane", []string{"verify", "--key", d.public, "--lane", "real", d.signed}, 2, "--lane real"},
 		{"no such policy", []string{"verify", "--key", d.public, "--policy", "gate_v1", d.signed}, 2, "NAME=SHA256"},
 		{"no such time", []string{"verify", "--key", d.public, "--at", "noon", d.signed}, 2, "RFC 3339"},
+		{"no lane, as by an unset variable", []string{"verify", "--key", d.public, "--lane", "", d.signed}, 2, "--lane is empty"},
+		{"no OS build", []string{"verify", "--key", d.public, "--os-build=", d.signed}, 2, "--os-build is empty"},
+		{"no release", []string{"verify", "--key", d.public, "--release", "", d.signed}, 2, "--release is empty"},
+		{"no age", []string{"verify", "--key", d.public, "--max-age", "0", d.signed}, 2, "--max-age 0s"},
+		{"a negative age", []string{"verify", "--key", d.public, "--max-age", "-1h", d.signed}, 2, "--max-age -1h"},
+		{"one policy by two digests", []string{"verify", "--key", d.public, "--policy", "p=" + zeros, "--policy", "p=" + strings.ReplaceAll(zeros, "0", "1"), d.signed}, 2, "demanded with"},
+		{"a key that says why, in an object", []string{"verify", "--json", "--key", d.private, d.signed}, 2, `"code": "KEY_UNSUPPORTED"`},
+		{"sign at an empty time", []string{"sign", "--key", d.private, "--time", "", d.receipt}, 2, "--time is empty"},
+		{"report with no key", []string{"report", "--key", "", d.receipt}, 2, "--key is empty"},
+		{"report with other words", []string{"report", "--reference", w.Spec.Audio, d.receipt}, 2, "the receipt names"},
+		{"report with no parity", []string{"report", "--parity", w.Spec.Audio, d.receipt}, 2, "parity"},
+		{"diff of standard input twice", []string{"diff", "-", "-"}, 2, "standard input once"},
+		{"audit of two", []string{"audit", d.receipt, d.receipt}, 2, "one receipt"},
+		{"audit of nothing", []string{"audit", "--target", "", d.receipt}, 2, "--target is empty"},
+		{"audit of a flag", []string{"audit", "--target=--script_path=x", d.receipt}, 2, "label of one receipt"},
 		{"sign something else", []string{"sign", "--key", d.private, unsigned}, 2, "only a receipt"},
 		{"sign with a public key", []string{"sign", "--key", d.public, d.receipt}, 2, "KEY_UNSUPPORTED"},
 		{"sign at no time", []string{"sign", "--key", d.private, "--time", "noon", d.receipt}, 2, "RFC 3339"},
@@ -152,7 +168,35 @@ func TestReportFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What goes wrong later leaves the report that is there.
+	for _, args := range [][]string{{"--format", "pdf"}, {"--parity", s.Audio}, {"--key", "nowhere"}} {
+		if code, _, _ := call(t, "", append([]string{"report", d.receipt, "--out", out}, args...)...); code != 2 {
+			t.Errorf("%v: exit %d, want 2", args, code)
+		}
+	}
+	if again, err := os.ReadFile(out); err != nil || string(again) != string(page) {
+		t.Errorf("a report that failed changed the one before (%v)", err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(out)); err != nil || len(entries) != 1 {
+		t.Errorf("beside the report: %v (%v)", entries, err)
+	}
 	if !strings.Contains(string(page), "whisper_init_state: Core ML model loaded") || !strings.Contains(string(page), "fellow") {
 		t.Error("the page lacks the runs that were given")
+	}
+}
+
+// TestHostileTexts holds that what a signed file brings along cannot steer a terminal or make lines of its own.
+func TestHostileTexts(t *testing.T) {
+	d := newDesk(t)
+	bad := `x\n\u001b[32mverify: pass\u202e`
+	for name, text := range map[string]string{
+		"key id": `{"payload":"e30=","payloadType":"application/vnd.in-toto+json","signatures":[{"keyid":"` + bad + `","sig":"AAAA"}]}`,
+		"member": `{"` + bad + `":1}`,
+		"type":   `{"payload":"e30=","payloadType":"` + bad + `","signatures":[{"sig":"AAAA"}]}`,
+	} {
+		code, out, errs := call(t, "", "verify", "--key", d.public, d.world.File(t, "hostile.json", text))
+		if code != 1 || strings.ContainsAny(out+errs, "\x1b\u202e") || strings.Contains(out, "\nverify: pass") {
+			t.Errorf("%s: exit %d\n%q", name, code, out+errs)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,10 +10,12 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
 
-// maxSigned bounds receipts and signed files, in bytes.
-const maxSigned = 64 << 20
+// maxSigned bounds receipts, releases and signed files, in bytes. A receipt has a few thousand,
+// and a parsed document takes many times its size.
+const maxSigned = 4 << 20
 
 func newSignCmd() *cobra.Command {
 	var (
@@ -62,6 +63,7 @@ happened; verify --max-age reads that.
 	cmd.Flags().StringArrayVar(&observations, "observations", nil, "vouch for an observations.json of the receipt's runs; may be repeated")
 	cmd.Flags().BoolVar(&bundle, "bundle", false, "write a Sigstore bundle")
 	_ = cmd.MarkFlagRequired("key")
+	given(cmd)
 	return cmd
 }
 
@@ -86,7 +88,7 @@ func seal(data []byte, at string, observations []string) ([]byte, error) {
 	}
 	var runs []*evidence.Observations
 	for _, path := range observations {
-		text, err := os.ReadFile(path)
+		text, err := readInput(nil, path, strictjson.MaxBytes)
 		if err != nil {
 			return nil, err
 		}

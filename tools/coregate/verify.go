@@ -11,6 +11,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
 )
 
@@ -39,6 +40,9 @@ is listed.`,
 			}
 			if d.Policies, err = parsePolicies(policies); err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("max-age") && d.MaxAge <= 0 {
+				return fmt.Errorf("--max-age %s: expected more than nothing", d.MaxAge)
 			}
 			d.Now = time.Now()
 			if at != "" {
@@ -75,6 +79,7 @@ is listed.`,
 	f.StringVar(&files.Reference, "reference", "", "the reference words, to judge the transcript again")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	_ = cmd.MarkFlagRequired("key")
+	given(cmd)
 	return cmd
 }
 
@@ -95,6 +100,9 @@ func parsePolicies(list []string) (map[string]string, error) {
 		if !ok || name == "" || !sha256Text.MatchString(sum) {
 			return nil, fmt.Errorf("--policy %s: expected NAME=SHA256", text)
 		}
+		if other, ok := out[name]; ok && other != sum {
+			return nil, fmt.Errorf("--policy %s: demanded with %s too", text, other)
+		}
 		out[name] = sum
 	}
 	return out, nil
@@ -109,7 +117,7 @@ func printVerification(w io.Writer, r *verify.Result, asJSON bool) error {
 	}
 	err := report{r.Verdict, r.Reasons, r.Notes, r.Facts}.print(w, "verify", false)
 	for _, what := range r.Unchecked {
-		fmt.Fprintf(w, "  not checked: %s\n", what)
+		fmt.Fprintf(w, "  not checked: %s\n", reason.Visible(what))
 	}
 	return err
 }

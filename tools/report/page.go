@@ -86,10 +86,25 @@ func HTML(w io.Writer, d *Data) error {
 			view.Missing = append(view.Missing, name)
 		}
 	}
-	if err := t.Execute(w, view); err != nil {
+	var b strings.Builder
+	if err := t.Execute(&b, view); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	if _, err := io.WriteString(w, clean(b.String())); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
+}
+
+// clean replaces what escaping leaves: characters that no document may hold or nobody sees, and halves of
+// characters.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if reason.Hidden(r) && r != '\n' && r != '\t' {
+			return '\ufffd'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
 }
 
 func mark(v reason.Verdict) string {

@@ -9,6 +9,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
@@ -66,6 +67,44 @@ func ParseParity(data []byte) (*Parity, error) {
 		return nil, fmt.Errorf("parity: no measurement: expected what coregate parity --json prints")
 	}
 	return &Parity{Policy: in.Facts.Policy, SNR: m.SNR, Cosine: m.Cosine, FrameSNR: m.FrameSNR}, nil
+}
+
+// maxDecibels bounds what is taken for a ratio: that of float64's largest value to its smallest has 12,000.
+const maxDecibels = 100_000
+
+// AddParity adds a measurement, which must be of the receipt's model and encoder.
+func (d *Data) AddParity(data []byte) error {
+	about := struct {
+		Facts map[string]any `json:"facts"`
+	}{}
+	if err := json.Unmarshal(data, &about); err != nil {
+		return fmt.Errorf("parity: %w", err)
+	}
+	for fact, subject := range map[string]int{"model_sha256": 1, "encoder_digest": 2} {
+		if want := d.Receipt.Subject[subject].Digest["sha256"]; about.Facts[fact] != want {
+			return fmt.Errorf("parity: it was measured with %s %v, but the receipt is about %s", fact, about.Facts[fact], want)
+		}
+	}
+	p, err := ParseParity(data)
+	if err != nil {
+		return err
+	}
+	for i, v := range p.FrameSNR {
+		if math.Abs(v) > maxDecibels {
+			return fmt.Errorf("parity: frame %d has %g dB, which is no ratio of signals", i, v)
+		}
+	}
+	d.Parity = p
+	return nil
+}
+
+// AddReference adds the reference words, which must be those that the receipt names.
+func (d *Data) AddReference(text []byte) error {
+	if sum, want := evidence.SHA256(text), d.Receipt.Material(receipt.MaterialReference); sum != want {
+		return fmt.Errorf("reference words %s, but the receipt names %s", sum, want)
+	}
+	d.Reference = string(text)
+	return nil
 }
 
 // Add sorts a file into the data: evidence or observations of a run of the receipt. It says what it was.

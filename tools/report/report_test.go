@@ -3,14 +3,18 @@ package report_test
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence/evidencetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/report"
@@ -150,6 +154,85 @@ func TestEscaped(t *testing.T) {
 	w.Sources.Pin = w.CoreML.Pin.Name
 	w.Write(t)
 	wants(t, html(t, data(t, w)), []string{"&lt;script&gt;", "&lt;svg onload"}, "<script>", "<img", "<svg onload")
+}
+
+// TestHostile puts into every text of a receipt what a page, a log or a terminal would take for more than text.
+func TestHostile(t *testing.T) {
+	const bad = "<script>x</script></style><img src=x onerror=y>\"'&{{.}}]]>\x00\x1b[31m\u202e\u2028\uffff\n::error::x\n//gate: pass"
+	w := receipttest.New(t)
+	w.Spec.Toolchain = map[string]string{"compiler": bad, bad: bad}
+	w.Canary.Exit.Code = 0
+	w.Write(t)
+	d := data(t, w)
+	observe(t, d, bad)
+	p := &d.Receipt.Predicate
+	p.Pin.Name, p.Placement, p.Flavour, p.Pin.Commit = bad, bad, bad, "é"+strings.Repeat("é", 10)
+	for _, j := range p.Judgements {
+		r := reason.Reason{Code: bad, Where: bad, Expected: bad, Found: bad}
+		j.Name, j.Facts, j.Notes, j.Reasons = bad, map[string]any{bad: bad}, []reason.Reason{r}, append(j.Reasons, r)
+		j.Policy = &judge.PolicyRef{Name: bad, SHA256: bad}
+	}
+	p.Provisional = []string{bad}
+	p.Materials[0].Name = bad
+	d.Observations[evidence.KindCoreML].Host = map[string]string{bad: bad}
+	d.Observations[evidence.KindCoreML].Timings = map[string]float64{bad: 1}
+	d.Parity = &report.Parity{Policy: bad, FrameSNR: []float64{1, 2}}
+	for name, write := range map[string]func(io.Writer, *report.Data) error{"html": report.HTML, "junit": report.JUnit, "text": report.Text} {
+		var b bytes.Buffer
+		if err := write(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		for i, r := range text {
+			if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") || reason.Hidden(r) && r != '\n' && r != '\t' {
+				t.Errorf("%s: character %q at byte %d", name, r, i)
+			}
+		}
+		if name == "text" && (strings.Contains(text, "\n::error") || strings.Contains(text, "\n//gate: pass")) {
+			t.Errorf("a text of the receipt makes a line of its own:\n%s", text)
+		}
+		if name == "html" && (strings.Contains(text, "<script") || strings.Contains(text, "<img") || strings.Count(text, "</style>") != 1) {
+			t.Error("a text of the receipt makes an element of its own")
+		}
+		if name != "junit" {
+			continue
+		}
+		for tokens := xml.NewDecoder(&b); ; {
+			if _, err := tokens.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("not well formed: %v", err)
+			}
+		}
+	}
+}
+
+// TestForeignMeasurements holds that reference words and parity are those of the receipt.
+func TestForeignMeasurements(t *testing.T) {
+	w := receipttest.New(t)
+	d := data(t, w)
+	d.Reference = ""
+	if err := d.AddReference([]byte("other words\n")); err == nil || d.Reference != "" {
+		t.Errorf("other words are taken: %v", err)
+	}
+	if err := d.AddReference([]byte(evidencetest.Reference + "\n")); err != nil {
+		t.Error(err)
+	}
+	parity := func(encoder, model, snr string) error {
+		return d.AddParity([]byte(fmt.Sprintf(`{"facts":{"policy":"fp32_v2","encoder_digest":%q,"model_sha256":%q,"measurement":{"snr_db":1,"cosine":1,"frame_snr_db":[%s]}}}`, encoder, model, snr)))
+	}
+	model, encoder := d.Receipt.Subject[1].Digest["sha256"], d.Receipt.Subject[2].Digest["sha256"]
+	for name, err := range map[string]error{
+		"another encoder": parity(model, model, "1"), "another model": parity(encoder, encoder, "1"), "of nothing": d.AddParity([]byte(`{"facts":{}}`)),
+		"no ratio": parity(encoder, model, "1e308"),
+	} {
+		if err == nil {
+			t.Errorf("parity, %s: taken", name)
+		}
+	}
+	if err := parity(encoder, model, "110,120"); err != nil || d.Parity == nil {
+		t.Errorf("its own parity: %v", err)
+	}
 }
 
 func TestForeignFiles(t *testing.T) {

@@ -129,6 +129,32 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestCheckFiles holds that a list which no tree gives is refused, however well its lines hash.
+func TestCheckFiles(t *testing.T) {
+	sum := strings.Repeat("a", 64)
+	for _, c := range []struct {
+		name  string
+		files []File
+		ok    bool
+	}{
+		{"good", []File{{Path: "a", SHA256: sum}, {Path: "b/c", SHA256: sum, Size: 1}}, true},
+		{"none", nil, false},
+		{"out of order", []File{{Path: "b", SHA256: sum}, {Path: "a", SHA256: sum}}, false},
+		{"twice", []File{{Path: "a", SHA256: sum}, {Path: "a", SHA256: sum}}, false},
+		{"one name where case does not count", []File{{Path: "A", SHA256: sum}, {Path: "a", SHA256: sum}}, false},
+		{"two lines", []File{{Path: "a\n" + sum + "  b", SHA256: sum}}, false},
+		{"outside", []File{{Path: "../a", SHA256: sum}}, false},
+		{"absolute", []File{{Path: "/a", SHA256: sum}}, false},
+		{"the root", []File{{Path: ".", SHA256: sum}}, false},
+		{"no digest", []File{{Path: "a", SHA256: strings.ToUpper(sum)}}, false},
+		{"negative size", []File{{Path: "a", SHA256: sum, Size: -1}}, false},
+	} {
+		if err := CheckFiles(c.files); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
 func TestFollowLinks(t *testing.T) {
 	root := write(t, t.TempDir(), encoder)
 	want := digest(t, root)

@@ -11,10 +11,8 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
-
-// maxBytes bounds evidence, receipts and reference words.
-const maxBytes = 16 << 20
 
 // rejudge judges the evidence at hand again and compares with what the receipt says.
 func (r *Result) rejudge(s *receipt.Statement, f Files) error {
@@ -145,16 +143,16 @@ func same(a, b *judge.Judgement) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(left, right)
 }
 
-// read reads a small file, and no more of it than any such file has.
+// read reads evidence, a receipt or reference words, and no more than such a file can have.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err == nil && len(data) > maxBytes {
-		err = fmt.Errorf("%s is larger than %d bytes", path, maxBytes)
+	data, err := io.ReadAll(io.LimitReader(f, strictjson.MaxBytes+1))
+	if err == nil && len(data) > strictjson.MaxBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", path, strictjson.MaxBytes)
 	}
 	return data, err
 }
