@@ -104,6 +104,9 @@ func provisional(p *Predicate) []string {
 		if satisfies, ok := j.Facts["satisfies_gate"].(bool); ok && !satisfies && j.Policy != nil {
 			out = append(out, j.Name+": judged by "+j.Policy.Name+", which does not satisfy the release gate")
 		}
+		if thin, ok := j.Facts["provisional"].(bool); ok && thin {
+			out = append(out, j.Name+": provisional; its notes say what is missing")
+		}
 	}
 	return out
 }
@@ -282,13 +285,17 @@ func (in *inputs) binding() *judge.Judgement {
 }
 
 // bindJudgements holds judgements that other actions wrote against what is bound: they must be about
-// this model and this encoder, and go by frozen policies.
+// these programs, this model and this encoder, and go by frozen policies.
 func (in *inputs) bindJudgements() []reason.Reason {
 	reasons := []reason.Reason{}
+	bound := map[string]string{
+		"cli_sha256": in.sums["cli"], "model_sha256": in.sums["model"], "encoder_digest": in.sums["encoder"],
+		"ggml_cli_sha256": in.sums["contrast_cli"], "lane": string(in.runs.CoreML.Lane),
+	}
 	for _, j := range in.others {
-		for fact, member := range map[string]string{"encoder_digest": "encoder", "model_sha256": "model"} {
-			if found, ok := j.Facts[fact]; ok && found != in.sums[member] {
-				reasons = append(reasons, reason.Errorf("DIGEST_MISMATCH", j.Name+"."+fact, in.sums[member], "%v", found).Reason)
+		for fact, want := range bound {
+			if found, ok := j.Facts[fact]; ok && found != want {
+				reasons = append(reasons, reason.Errorf("DIGEST_MISMATCH", j.Name+"."+fact, want, "%v", found).Reason)
 			}
 		}
 		if j.Policy == nil {

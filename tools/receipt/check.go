@@ -22,8 +22,13 @@ const (
 	placementJudgement = "placement"
 )
 
-// boundFacts are facts by which a judgement that another action wrote says which subject it is about.
-var boundFacts = map[string]int{"encoder_digest": 2, "model_sha256": 1}
+// bound are the facts by which a judgement that another action wrote says what it is about, as the receipt has them.
+func (s *Statement) bound() map[string]string {
+	return map[string]string{
+		"cli_sha256": s.Subject[0].Digest["sha256"], "model_sha256": s.Subject[1].Digest["sha256"], "encoder_digest": s.Subject[2].Digest["sha256"],
+		"ggml_cli_sha256": s.Material(MaterialContrastCLI), "lane": string(s.Predicate.Lane),
+	}
+}
 
 var commitID = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
@@ -216,9 +221,9 @@ func (s *Statement) checkPass() error {
 		if j.Policy != nil && !slices.ContainsFunc(p.Policies, func(ref PolicyRef) bool { return ref.Name == j.Policy.Name && ref.SHA256 == j.Policy.SHA256 }) {
 			return fmt.Errorf("receipt: judgement %q goes by policy %s %s, which is not among the receipt's", j.Name, j.Policy.Name, j.Policy.SHA256)
 		}
-		for fact, subject := range boundFacts {
-			if found, ok := j.Facts[fact]; ok && found != s.Subject[subject].Digest["sha256"] {
-				return fmt.Errorf("receipt: judgement %q is about %s %v, but the subject is %s", j.Name, fact, found, s.Subject[subject].Digest["sha256"])
+		for fact, want := range s.bound() {
+			if found, ok := j.Facts[fact]; ok && found != want {
+				return fmt.Errorf("receipt: judgement %q is about %s %v, but the receipt is about %s", j.Name, fact, found, want)
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func TestContradictions(t *testing.T) {
 		}, "not among the receipt's"},
 		{"judgement of another encoder", func(_ *receipt.Statement, p *receipt.Predicate) {
 			p.Judgements[0].Facts["encoder_digest"] = zero
-		}, "but the subject is"},
+		}, "but the receipt is about"},
 		{"placement that nobody saw", func(_ *receipt.Statement, p *receipt.Predicate) {
 			p.Placement, p.Provisional = "Neural Engine", p.Provisional[:1]
 		}, "placement is"},

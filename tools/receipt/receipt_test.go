@@ -2,6 +2,7 @@ package receipt_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +109,9 @@ func TestOtherJudgements(t *testing.T) {
 		{"good", func(*judge.Judgement) {}, reason.Pass, ""},
 		{"of another encoder", func(j *judge.Judgement) { j.Facts["encoder_digest"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
 		{"of another model", func(j *judge.Judgement) { j.Facts["model_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of another program", func(j *judge.Judgement) { j.Facts["cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of another ggml build", func(j *judge.Judgement) { j.Facts["ggml_cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of another lane", func(j *judge.Judgement) { j.Facts["lane"] = "physical" }, reason.Failed, "DIGEST_MISMATCH"},
 		{"by an edited policy", func(j *judge.Judgement) { j.Policy.SHA256 = zero }, reason.Failed, "POLICY_NOT_FROZEN"},
 		{"by a policy of one's own", func(j *judge.Judgement) { j.Policy.Name = "lenient" }, reason.Failed, "POLICY_NOT_FROZEN"},
 		{"failed", func(j *judge.Judgement) {
@@ -149,6 +153,33 @@ func TestOtherJudgements(t *testing.T) {
 	}
 	if _, err := receipt.Encode(s); err == nil {
 		t.Error("a pass with a reason against it can be written")
+	}
+}
+
+// TestWords holds that a receipt names the words judgement, is no pass without one that its gate declares, and says that
+// one is provisional.
+func TestWords(t *testing.T) {
+	w := receipttest.New(t)
+	w.Spec.Required = []string{"words"}
+	if s := statement(t, w); s.Predicate.Verdict != reason.Failed {
+		t.Errorf("without the words that it declares the verdict is %s, want fail", s.Predicate.Verdict)
+	}
+	j := &judge.Judgement{
+		Name: "words", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+		Facts: map[string]any{"provisional": true, "cli_sha256": w.CoreML.Digests.CLI, "ggml_cli_sha256": w.Contrast.Digests.CLI, "lane": "emulated"},
+	}
+	w.Spec.Judgements = []string{w.JSON(t, "words.json", j)}
+	s := statement(t, w)
+	p := s.Predicate
+	if p.Verdict != reason.Pass || p.Judgements[len(p.Judgements)-1].Name != "words" || !slices.Contains(p.Required, "words") {
+		t.Errorf("verdict %s with judgements %v, required %v", p.Verdict, p.Judgements, p.Required)
+	}
+	if !slices.ContainsFunc(p.Provisional, func(m string) bool { return strings.HasPrefix(m, "words: provisional") }) {
+		t.Errorf("provisional is %q, want the words in it", p.Provisional)
+	}
+	s.Predicate.Judgements = p.Judgements[:len(p.Judgements)-1]
+	if _, err := receipt.Encode(s); err == nil {
+		t.Error("a pass without the words that its gate declares can be written")
 	}
 }
 
