@@ -246,6 +246,18 @@ def make():
     for op in ("add", "sub", "mul", "maximum", "minimum"):
         case(op, {"x": ints[:, None] * 1, "y": np.array([[3, -5, 1]], np.int32)})
 
+    # Boolean masks: for one row and all, for each head, and of a row in which nothing takes part.
+    for d in ("float16", "float32"):
+        loose = 2e-3 if d == "float16" else 1e-6
+        q, k, v = normal(2, 3, 6, 8, dtype=d), normal(2, 3, 5, 8, dtype=d), normal(2, 3, 5, 4, dtype=d)
+        for shape in ((6, 5), (1, 5), (2, 1, 1, 5), (2, 3, 6, 5)):
+            mask = rng.integers(0, 3, shape) > 0
+            mask[..., 0] = True
+            case("scaled_dot_product_attention", {"query": q, "key": k, "value": v, "attn_mask": mask}, ulp=4, abs=loose, note="boolean mask")
+        mask = np.ones((6, 5), bool)
+        mask[2], mask[4, 1:] = False, False
+        case("scaled_dot_product_attention", {"query": q, "key": k, "value": v, "attn_mask": mask}, ulp=4, abs=loose, note="nothing takes part in a row")
+
 
 make()
 made = json.dumps(cases, indent=0, sort_keys=True) + "\n"

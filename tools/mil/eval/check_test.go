@@ -53,7 +53,7 @@ func TestRefusals(t *testing.T) {
 		"gelu mode":        {x, `tensor<fp32,[2,3]> y = gelu(x=x, mode=string("FAST"));`, "y", `"FAST"`},
 		"split sizes":      {x, "tensor<fp32,[2,2]> y, tensor<fp32,[2,2]> z = split(x=x, axis=int32(1), split_sizes=tensor<int32,[2]>([2,2]));", "y, z", "do not fit"},
 		"pad type":         {"tensor<fp32,[1,1,4]> x", `tensor<fp32,[1,1,4]> y = conv(x=x, weight=tensor<fp32,[1,1,1]>([[[1.0]]]), pad_type=string("mirror"));`, "y", `"mirror"`},
-		"boolean mask":     {"tensor<fp32,[1,2,3]> x, tensor<bool,[2,2]> m", "tensor<fp32,[1,2,3]> y = scaled_dot_product_attention(query=x, key=x, value=x, attn_mask=m);", "y", "boolean masks"},
+		"integer mask":     {"tensor<fp32,[1,2,3]> x, tensor<int32,[2,2]> m", "tensor<fp32,[1,2,3]> y = scaled_dot_product_attention(query=x, key=x, value=x, attn_mask=m);", "y", "expected bool or fp32"},
 		"weight file":      {x, `tensor<fp32,[2,3]> w = const()[val=tensor<fp32,[2,3]>(BLOBFILE(path=string("@model_path/weights/weight.bin"), offset=uint64(64)))]; tensor<fp32,[2,3]> y = add(x=x, y=w);`, "y", "no weight file"},
 		"wrong const type": {x, "tensor<fp16,[1]> w = const()[val=tensor<fp32,[1]>([1.0])]; tensor<fp32,[2,3]> y = relu(x=x);", "y", "its value is"},
 	} {

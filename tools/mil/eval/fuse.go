@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"math"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
@@ -164,8 +165,8 @@ func makeAttention(c *call) {
 	batch := q.shape[:r-2]
 	ms := make([]int, r)
 	if mask != nil {
-		if mask.dtype != q.dtype {
-			c.fail("attn_mask is %s; expected %s, boolean masks are not evaluated", mask.dtype, q.dtype)
+		if mask.dtype != q.dtype && mask.dtype != mil.Bool {
+			c.fail("attn_mask is %s; expected bool or %s", mask.dtype, q.dtype)
 			return
 		}
 		scores := &node{shape: append(slices.Clone(batch), rows, keys), strides: make([]int, r)}
@@ -184,12 +185,19 @@ func makeAttention(c *call) {
 	scale := attentionScale(inner)
 	c.step(out, func(f *frame) {
 		var heads []kernel.Attention
+		var added []float32
+		if mask != nil && mask.dtype == mil.Bool {
+			added = f.addend(mask)
+		}
 		for i := range product(batch) {
 			h := kernel.Attention{Rows: rows, Keys: keys, Inner: inner, Outer: outer, Scale: scale, OutRow: outer, OutCol: 1,
 				Q: f.matrix(q, l.position(i, 0), q.strides[r-2], q.strides[r-1]),
 				K: f.matrix(k, l.position(i, 1), k.strides[r-2], k.strides[r-1]).T(),
 				V: f.matrix(v, l.position(i, 2), v.strides[r-2], v.strides[r-1])}
-			if mask != nil {
+			switch {
+			case added != nil:
+				h.Mask = &kernel.Matrix{F32: added[l.position(i, 4):], Row: ms[r-2], Col: ms[r-1]}
+			case mask != nil:
 				m := f.matrix(mask, l.position(i, 4), ms[r-2], ms[r-1])
 				h.Mask = &m
 			}
@@ -202,4 +210,20 @@ func makeAttention(c *call) {
 		}
 		f.pool.Attend(heads)
 	}, q, k, v, mask)
+}
+
+// addend is a boolean mask as what is added to scores: nothing where an element takes part, minus infinity where
+// it does not. It has the mask's own strides. A row in which no element takes part has no softmax: it becomes NaN.
+func (f *frame) addend(mask *node) []float32 {
+	span := 1
+	for i, d := range mask.shape {
+		span += (d - 1) * mask.strides[i]
+	}
+	out := make([]float32, span)
+	for i, on := range f.u8(mask)[:span] {
+		if on == 0 {
+			out[i] = float32(math.Inf(-1))
+		}
+	}
+	return out
 }

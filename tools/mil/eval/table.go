@@ -61,7 +61,7 @@ func init() {
 	add(reals, makeLinear, []string{"x", "weight", "bias"}, "linear")
 	add("rank 2 to 5, batch broadcast", makeMatmul, []string{"x", "y", "transpose_x", "transpose_y"}, "matmul")
 	add("nchw,nwhu->nchu and chw,whr->chr", makeEinsum, []string{"values", "equation"}, "einsum")
-	add("floating-point mask", makeAttention, []string{"query", "key", "value", "attn_mask"}, "scaled_dot_product_attention")
+	add("mask boolean or of the query's type", makeAttention, []string{"query", "key", "value", "attn_mask"}, "scaled_dot_product_attention")
 
 	add("any axis", makeSoftmax, []string{"x", "axis"}, "softmax")
 	add("any axes", makeLayerNorm, []string{"x", "axes", "gamma", "beta", "epsilon"}, "layer_norm")
