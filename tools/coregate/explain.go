@@ -14,6 +14,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
 	"github.com/coreml-gate/rules_coreml_gate/tools/candidate"
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/hardvalues"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
@@ -44,6 +45,7 @@ var sections = []section{
 	{"Patch experiment", ab.Reasons},
 	{"Candidate pins", candidate.Reasons},
 	{"Parity", parity.Reasons},
+	{"Hard values", hardvalues.Reasons},
 	{"Words", transcript.Reasons},
 	{"This program", ownReasons},
 }

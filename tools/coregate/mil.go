@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/hardvalues"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/eval"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
+	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
 
@@ -19,7 +22,7 @@ func newMilCmd() *cobra.Command {
 		Short: "What the evaluator of Core ML programs supports",
 		Args:  cobra.NoArgs,
 	}
-	cmd.AddCommand(newMilOpsCmd(), newMilCheckCmd())
+	cmd.AddCommand(newMilOpsCmd(), newMilCheckCmd(), newMilHardCmd())
 	return cmd
 }
 
@@ -77,5 +80,42 @@ func newMilCheckCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func newMilHardCmd() *cobra.Command {
+	var asJSON bool
+	var program string
+	var deadline time.Duration
+	cmd := &cobra.Command{
+		Use:   "hard",
+		Short: "Run the corpus of hard values through the evaluator, or through Core ML",
+		Long: `Run small programs on values that implementations get wrong (package tools/hardvalues) through
+the evaluator, or with --probe, on a Mac, through coremlc and Core ML. A difference fails unless
+it is listed as known, and one that is listed fails when it is there no more.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			known, err := hardvalues.Known()
+			if err != nil {
+				return err
+			}
+			side, predict := hardvalues.Evaluator, hardvalues.Evaluate
+			facts := map[string]any{"kernel_path": kernel.Path()}
+			if program != "" {
+				side, predict, facts = hardvalues.CoreML, hardvalues.Probe(program, hardvalues.Coremlc, deadline), map[string]any{}
+			}
+			r, err := hardvalues.Run(cmd.Context(), side, hardvalues.Cases(), known, predict)
+			if err != nil {
+				return err
+			}
+			facts["side"], facts["cases"], facts["differ_as_listed"] = side, r.Cases, r.Expected
+			out := report{hardvalues.Reasons.Verdict(r.Reasons), r.Reasons, []reason.Reason{}, facts}
+			return out.print(cmd.OutOrStdout(), "mil hard", asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&program, "probe", "", "the coremlprobe to predict with, on a Mac")
+	f.DurationVar(&deadline, "probe-deadline", check.DefaultDeadline, "how long Core ML may take for one case")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

@@ -75,6 +75,12 @@ func TestMil(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &ops); err != nil || code != 0 || len(ops.Operations) < 50 {
 		t.Errorf("mil ops: exit %d, %d operations, %v", code, len(ops.Operations), err)
 	}
+	if code, stdout, _ := call(t, "", "mil", "hard"); code != 0 || !strings.HasPrefix(stdout, "mil hard: pass\n") || !strings.Contains(stdout, "differ_as_listed") {
+		t.Errorf("mil hard: exit %d: %s", code, stdout)
+	}
+	if code, _, stderr := call(t, "", "mil", "hard", "--probe", filepath.Join(t.TempDir(), "none")); code != 2 {
+		t.Errorf("mil hard without a Mac: exit %d: %s", code, stderr)
+	}
 	dir := t.TempDir()
 	modelWithEncoder(t, dir, "ggml-x", 7)
 	encoder := filepath.Join(dir, "ggml-x-encoder.mlmodelc")
