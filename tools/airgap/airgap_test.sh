@@ -59,8 +59,8 @@ if (rm() { :; } && remove_tree /proc) 2>"$scratch/message"; then
 fi
 grep -q 'something is mounted in it' "$scratch/message" || die "remove_tree does not say why it refuses"
 
-for pair in "rules_go ${rules_go_version:?}" "gazelle ${gazelle_version:?}"; do
+for pair in "rules_go ${rules_go_version:?}" "gazelle ${gazelle_version:?}" "hermetic_cc_toolchain ${hermetic_version:?}"; do
   read -r name version <<<"$pair"
-  grep -qF "bazel_dep(name = \"$name\", version = \"${version#v}\")" "$module" ||
+  grep -qF "bazel_dep(name = \"$name\", version = \"${version#v}\"" "$module" ||
     die "pins.sh brings $name $version, and MODULE.bazel names another version"
 done

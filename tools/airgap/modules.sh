@@ -78,3 +78,21 @@ make_stand_ins() {
     keep "modules/$name" "$key"
   done
 }
+
+# Not overridden like the others: Bazel refuses to override a module of which a
+# workspace knows nothing, and this one is a dependency of this project's own work
+# only. The registry offers it, so it is there for whoever asks.
+make_hermetic() {
+  local entry=$prefix/registry/modules/hermetic_cc_toolchain key
+  key=$(hashes_of "$here/hermetic_cc_toolchain" | sha256sum)
+  have modules/hermetic_cc_toolchain "$key" || {
+    cp -r "$here/hermetic_cc_toolchain" "$scratch/product"
+    sed -i "s|@ZIG@|$prefix/zig|" "$scratch/product/toolchain/zig_sdk.bzl"
+    keep modules/hermetic_cc_toolchain "$key"
+  }
+  rm -rf "$entry"
+  mkdir -p "$entry/$hermetic_version"
+  printf '{"versions": ["%s"], "yanked_versions": {}}\n' "$hermetic_version" >"$entry/metadata.json"
+  cp "$here/hermetic_cc_toolchain/MODULE.bazel" "$entry/$hermetic_version/"
+  printf '{"type": "local_path", "path": "%s"}\n' "$prefix/modules/hermetic_cc_toolchain" >"$entry/$hermetic_version/source.json"
+}

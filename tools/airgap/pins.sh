@@ -10,6 +10,11 @@ debian_suite=forky
 rules_go_version=v0.60.0
 gazelle_version=v0.47.0
 
+# The compiler of --config=hermetic: the version that this hermetic_cc_toolchain brings.
+hermetic_version=4.3.0
+zig_requirement=ziglang==0.15.2
+zig_sha256=806316453d1ede7174ed3fefb8e5348154629089c3bb5fe812dfd0e172fac130
+
 # Upstream v1.9.1 whole, under package/cpp/whisper.cpp.
 npm_package=nodejs-whisper@0.3.1
 npm_sha256=92041caf2b26c74b7f489fedf37bd093f216eebd61df512045ec2d19d0531d37

