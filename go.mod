@@ -12,7 +12,7 @@ require github.com/stretchr/testify v1.12.1
 require (
 	github.com/bluekeyes/go-gitdiff v0.9.0
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/spf13/pflag v1.0.9 // indirect
+	github.com/spf13/pflag v1.0.9
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )
 
