@@ -221,6 +221,9 @@ func (s *Statement) checkPass() error {
 		if j.Policy != nil && !slices.ContainsFunc(p.Policies, func(ref PolicyRef) bool { return ref.Name == j.Policy.Name && ref.SHA256 == j.Policy.SHA256 }) {
 			return fmt.Errorf("receipt: judgement %q goes by policy %s %s, which is not among the receipt's", j.Name, j.Policy.Name, j.Policy.SHA256)
 		}
+		if _, ok := j.Facts["satisfies_gate"]; ok && j.Policy == nil {
+			return fmt.Errorf("receipt: judgement %q says whether it satisfies the gate, and by no policy", j.Name)
+		}
 		for fact, want := range s.bound() {
 			if found, ok := j.Facts[fact]; ok && found != want {
 				return fmt.Errorf("receipt: judgement %q is about %s %v, but the receipt is about %s", j.Name, fact, found, want)

@@ -68,6 +68,9 @@ func TestContradictions(t *testing.T) {
 		{"judgement by a policy of its own", func(_ *receipt.Statement, p *receipt.Predicate) {
 			p.Judgements[0].Policy = &judge.PolicyRef{Name: "loose", SHA256: zero}
 		}, "not among the receipt's"},
+		{"judgement of numbers by no policy", func(_ *receipt.Statement, p *receipt.Predicate) {
+			p.Judgements[0].Facts["satisfies_gate"] = true
+		}, "by no policy"},
 		{"judgement of another encoder", func(_ *receipt.Statement, p *receipt.Predicate) {
 			p.Judgements[0].Facts["encoder_digest"] = zero
 		}, "but the receipt is about"},

@@ -30,7 +30,9 @@ func (r *Result) release(payload []byte, d Demands, f Files) error {
 	default:
 		r.Add("VERDICT_NOT_PASS", "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
 	}
-	r.lanes(s.Predicate.Receipts, d)
+	if err := r.lanes(s.Predicate.Receipts, d); err != nil {
+		return err
+	}
 	at, err := r.atHand(s.Predicate.Receipts, d, f)
 	if err != nil {
 		return err
@@ -77,7 +79,7 @@ func (r *Result) releaseFiles(entries []release.Entry, f Files) error {
 }
 
 // lanes demands, of each gate, a receipt on the lane that is demanded, and of each receipt its pin.
-func (r *Result) lanes(entries []release.Entry, d Demands) {
+func (r *Result) lanes(entries []release.Entry, d Demands) error {
 	found := map[string]bool{}
 	var names []string
 	for _, e := range entries {
@@ -86,13 +88,16 @@ func (r *Result) lanes(entries []release.Entry, d Demands) {
 			found[e.Name] = false
 		}
 		found[e.Name] = found[e.Name] || d.Lane == "" || e.Lane == d.Lane
-		r.demandPin(e.Name, pin.Identity{Name: e.PinName, Commit: e.PinCommit, Supported: e.PinStatus == "supported"}, d)
+		if err := r.demandCommit(e.Name, pin.Identity{Name: e.PinName, Commit: e.PinCommit, Supported: e.PinStatus == "supported"}, d); err != nil {
+			return err
+		}
 	}
 	for _, name := range names {
 		if !found[name] {
 			r.Add("RELEASE_INCOMPLETE", name, "a receipt on lane "+string(d.Lane), "none")
 		}
 	}
+	return nil
 }
 
 // atHand checks the receipts at hand against the release and the demands, and returns their digests. What
@@ -122,7 +127,9 @@ func (r *Result) atHand(entries []release.Entry, d Demands, f Files) (map[string
 		// The release's own lane check stands for all gates; each receipt is held against the rest.
 		one := d
 		one.Lane, one.AllowUnsupportedPin = "", true
-		r.demand(s, one)
+		if err := r.demand(s, one); err != nil {
+			return nil, err
+		}
 	}
 	return at, nil
 }

@@ -16,14 +16,10 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
-	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 )
-
-// supportedCommit is upstream's commit of the supported pin (third_party/whisper_cpp).
-const supportedCommit = "97c56f1dc1d1100a9d859c865a20c82d22f823ed"
 
 // Reasons are the codes of this package, beside those of envelopes and receipts.
 var Reasons = reason.Table{
@@ -116,7 +112,9 @@ func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result
 	}
 	r.Receipt = s
 	r.facts(s)
-	r.demand(s, d)
+	if err := r.demand(s, d); err != nil {
+		return nil, err
+	}
 	if err := r.files(s, files); err != nil {
 		return nil, err
 	}
@@ -196,7 +194,7 @@ func (r *Result) facts(s *receipt.Statement) {
 }
 
 // demand holds the receipt against what is asked for.
-func (r *Result) demand(s *receipt.Statement, d Demands) {
+func (r *Result) demand(s *receipt.Statement, d Demands) error {
 	p := &s.Predicate
 	switch p.Verdict {
 	case reason.Pass:
@@ -208,7 +206,9 @@ func (r *Result) demand(s *receipt.Statement, d Demands) {
 	if d.Lane != "" && p.Lane != d.Lane {
 		r.Add("LANE_DEMANDED", "predicate.lane", string(d.Lane), "%s", p.Lane)
 	}
-	r.demandPin("predicate.pin", p.Pin.Identity, d)
+	if err := r.demandPin("predicate.pin", p.Pin.Identity, d); err != nil {
+		return err
+	}
 	if d.OSBuild != "" && p.LaneIdentity["os_build"] != d.OSBuild {
 		r.Add("OS_BUILD_STALE", "predicate.lane_identity.os_build", d.OSBuild, "%q", p.LaneIdentity["os_build"])
 	}
@@ -219,20 +219,7 @@ func (r *Result) demand(s *receipt.Statement, d Demands) {
 	}
 	r.demandPolicies(p, d)
 	r.demandAge(s, d)
-}
-
-// demandPin holds the builder's word that its pin is the supported one against what this program knows. A
-// pin that may be unsupported may still not call itself supported.
-func (r *Result) demandPin(where string, found pin.Identity, d Demands) {
-	if !found.Supported {
-		if !d.AllowUnsupportedPin {
-			r.Add("PIN_DEMANDED", where, "the supported pin", "%s (%s)", found.Name, found.Commit)
-		}
-		return
-	}
-	if found.Commit != supportedCommit {
-		r.Add("PIN_DEMANDED", where, "the supported pin, "+supportedCommit, "%s (%s), which calls itself supported", found.Name, found.Commit)
-	}
+	return nil
 }
 
 func failures(judgements []*judge.Judgement) string {

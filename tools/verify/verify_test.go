@@ -153,6 +153,14 @@ func TestVerify(t *testing.T) {
 			s.demands.AllowUnsupportedPin = true
 			s.edit(t, `"commit":"97c56f1d`, `"commit":"f049fff9`)
 		}, reason.Failed, "PIN_DEMANDED"},
+		{"manifest that was edited under the supported commit", func(t *testing.T, s *scene) {
+			s.world.File(t, "manifest", "other\n")
+			for _, e := range []*evidence.Evidence{s.world.CoreML, s.world.Canary, s.world.Contrast} {
+				e.Pin.ManifestSHA256 = receipttest.Sum(t, s.world.Spec.Manifest)
+			}
+			s.world.Sources.ManifestSHA256 = s.world.CoreML.Pin.ManifestSHA256
+			s.rebuild(t)
+		}, reason.Failed, "PIN_DEMANDED"},
 		{"policy under another kind", func(t *testing.T, s *scene) {
 			s.edit(t, `"policies":[`, `"policies":[{"frozen":true,"kind":"gate","name":"fp32_v2","sha256":"5ec270934136ec06cbc9174d52a3b48cbbe026f47277c2c06d90781feca34a3c"},`)
 		}, reason.Failed, "POLICY_DEMANDED"},

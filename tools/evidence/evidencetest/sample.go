@@ -65,9 +65,9 @@ func Sample(kind evidence.Kind) *evidence.Evidence {
 		Flavour:      "coreml",
 		Pin: pin.Identity{
 			Name: "97c56f1d", Commit: "97c56f1dc1d1100a9d859c865a20c82d22f823ed", Tree: "57f199d2d972c1943abad6e81e9e0accae66b156", Supported: true,
-			ManifestSHA256: sum("1"),
+			ManifestSHA256: "ae668b88707425f0c859f94a98f86b5b43a60bded743f770a0a0c7ca562e742a",
 			Patch:          pin.PatchRef{Label: "//patches:whisper_batch_zero_init.patch", SHA256: "99bf1e4a9f768745bbaad61d4d131e5360c2f240e2fa577ce64726d9c67bfcef"},
-			PatchedFile:    pin.FileRef{Path: "src/whisper.cpp", SHA256: sum("2")},
+			PatchedFile:    pin.FileRef{Path: "src/whisper.cpp", SHA256: "05dff881869ed5c6d5890fd48d82b388af89cd84ec5d9b739e58b2766467762c"},
 		},
 		Argv:          []string{"whisper-cli", "-m", "ggml-model.bin", "-f", "audio.wav", "-l", "en", "-t", "2", "--no-timestamps", "--temperature", "0", "--temperature-inc", "0"},
 		Environment:   map[string]string{"LC_ALL": "C", "HOME": "$STAGE/home"},

@@ -16,6 +16,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 
 	frozen "github.com/coreml-gate/rules_coreml_gate/gate/policy"
+	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 )
 
 // World is a gate's files in a directory, and what they hold.
@@ -41,8 +42,12 @@ func New(t testing.TB) *World {
 	s.Encoder = filepath.Join(w.Dir, "ggml-model-encoder.mlmodelc")
 	s.Audio = w.File(t, "audio.wav", "RIFF")
 	s.Reference = w.File(t, "reference.txt", evidencetest.Reference+"\n")
-	s.Manifest = w.File(t, "manifest", "manifest\n")
-	s.Patch = w.File(t, "patch", "patch\n")
+	pinned, err := pins.Load(w.CoreML.Pin.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Manifest = w.File(t, "manifest", string(pinned.Manifest.Format()))
+	s.Patch = w.File(t, "patch", string(pinned.Patch))
 	s.Toolchain = map[string]string{"compiler": "clang"}
 	gate, err := frozen.Files.ReadFile("gate_v1.json")
 	if err != nil {
@@ -51,8 +56,6 @@ func New(t testing.TB) *World {
 	s.Policies = []string{w.File(t, "gate_v1.json", string(gate))}
 
 	p := &w.CoreML.Pin
-	p.ManifestSHA256, p.Patch.SHA256 = Sum(t, s.Manifest), Sum(t, s.Patch)
-	w.Canary.Pin, w.Contrast.Pin = *p, *p
 	w.Sources = &pin.Check{Schema: pin.CheckSchema, Verdict: "pass", Pin: p.Name, ManifestSHA256: p.ManifestSHA256, Files: 120, Mismatches: []pin.Mismatch{}}
 	w.Rehash(t)
 	return w

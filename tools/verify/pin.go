@@ -1,0 +1,46 @@
+package verify
+
+import (
+	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
+)
+
+// demandCommit holds the builder's word that its pin is the supported one against the commit that this
+// program knows. A pin that may be unsupported may still not call itself supported.
+func (r *Result) demandCommit(where string, found pin.Identity, d Demands) error {
+	known, err := pins.Load(pins.Names()[0])
+	if err != nil {
+		return err
+	}
+	switch {
+	case !found.Supported && !d.AllowUnsupportedPin:
+		r.Add("PIN_DEMANDED", where, "the supported pin", "%s (%s)", found.Name, found.Commit)
+	case found.Supported && found.Commit != known.Pin.Commit:
+		r.Add("PIN_DEMANDED", where, "the supported pin, "+known.Pin.Commit, "%s (%s), which calls itself supported", found.Name, found.Commit)
+	}
+	return nil
+}
+
+// demandPin is demandCommit, and holds what else the pin says against the files of the supported one: a
+// manifest that was edited under its commit is another pin.
+func (r *Result) demandPin(where string, found pin.Identity, d Demands) error {
+	if err := r.demandCommit(where, found, d); err != nil || !found.Supported {
+		return err
+	}
+	known, err := pins.Load(pins.Names()[0])
+	if err != nil {
+		return err
+	}
+	want := known.Pin.Identity()
+	for _, member := range []struct{ name, want, found string }{
+		{"tree", want.Tree, found.Tree},
+		{"manifest_sha256", want.ManifestSHA256, found.ManifestSHA256},
+		{"patch.sha256", want.Patch.SHA256, found.Patch.SHA256},
+		{"patched_file.sha256", want.PatchedFile.SHA256, found.PatchedFile.SHA256},
+	} {
+		if member.found != member.want {
+			r.Add("PIN_DEMANDED", where+"."+member.name, member.want, "%s in a pin that calls itself supported", member.found)
+		}
+	}
+	return nil
+}
