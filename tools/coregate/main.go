@@ -75,12 +75,16 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &output{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	for _, make := range commands {
 		root.AddCommand(make())
 	}
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil && out.failed != nil {
+		err = fmt.Errorf("write output: %w", out.failed)
+	}
 	var v verdictError
 	switch {
 	case err == nil:
@@ -105,6 +109,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}
 	return 2
+}
+
+// output remembers that a write failed: a table is printed without looking, and a pass that nobody could
+// read is none.
+type output struct {
+	io.Writer
+	failed error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil && o.failed == nil {
+		o.failed = err
+	}
+	return n, err
 }
 
 // shown keeps what a file brings into an error from steering a terminal.

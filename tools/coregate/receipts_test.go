@@ -3,6 +3,8 @@ package main
 import (
 	"crypto/elliptic"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -197,6 +199,31 @@ func TestHostileTexts(t *testing.T) {
 		code, out, errs := call(t, "", "verify", "--key", d.public, d.world.File(t, "hostile.json", text))
 		if code != 1 || strings.ContainsAny(out+errs, "\x1b\u202e") || strings.Contains(out, "\nverify: pass") {
 			t.Errorf("%s: exit %d\n%q", name, code, out+errs)
+		}
+	}
+}
+
+// full is an output that takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestFullOutput holds that a pass which could not be printed is none, and that a failure stays one.
+func TestFullOutput(t *testing.T) {
+	d := newDesk(t)
+	for _, c := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"verify", "--key", d.public, d.signed}, 2},
+		{[]string{"verify", "--json", "--key", d.public, d.signed}, 2},
+		{[]string{"verify", "--lane", "physical", "--key", d.public, d.signed}, 1},
+		{[]string{"sign", "--key", d.private, d.receipt}, 2},
+		{[]string{"diff", d.receipt, d.receipt}, 2},
+		{[]string{"report", d.receipt}, 2},
+	} {
+		if code := run(t.Context(), c.args, strings.NewReader(""), full{}, io.Discard); code != c.want {
+			t.Errorf("%v: exit %d, want %d", c.args, code, c.want)
 		}
 	}
 }

@@ -54,6 +54,10 @@ happened; verify --max-age reads that.
 			if err != nil {
 				return err
 			}
+			// What is signed must be small enough to be verified.
+			if len(out) > maxSigned {
+				return fmt.Errorf("the signed file would have %d bytes, more than the %d that verify reads", len(out), maxSigned)
+			}
 			_, err = cmd.OutOrStdout().Write(out)
 			return err
 		},
