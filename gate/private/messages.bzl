@@ -50,3 +50,21 @@ def wrong_probe(label, probe, recordings):
         probe = probe,
         recordings = [str(r) for r in recordings],
     )
+
+def relative_ledger(label, path):
+    return ("{label}: --@rules_coreml_gate//gate:attempt_ledger must be an absolute path, found `{path}`: name a folder outside of " +
+            "every action that all workers share.").format(label = label, path = path)
+
+def receipt_on_other_lane(label, receipt, platform, demanded, found):
+    return ("{label}: the {demanded} receipt must come from the {demanded} lane, but {receipt} built for {platform} is on the {found} " +
+            "one. The physical lane needs a macOS arm64 platform, a physical Core ML toolchain that matches it (core_ml_worker makes " +
+            "one) and workers; without those name the platform as the emulated one.").format(
+        label = label,
+        demanded = demanded,
+        receipt = receipt,
+        platform = platform,
+        found = found,
+    )
+
+def empty_release(label):
+    return "{label}: a release of nothing proves nothing: name `receipts`, `releases` or both.".format(label = label)

@@ -11,6 +11,7 @@ def _compile(actions, core_ml, package, output):
     args = actions.args()
     args.add_all([package], before_each = "--package", expand_directories = False)
     args.add_all([output], before_each = "--out", expand_directories = False)
+    args.add("--identity", core_ml.identity)
     apple_support.run(
         actions = actions,
         xcode_config = data.xcode_config,

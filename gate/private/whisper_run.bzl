@@ -1,7 +1,8 @@
 """whisper_run: one run of whisper-cli, captured as evidence."""
 
-load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
-load("//gate/private:messages.bzl", "encoder_needed", "fault_on_physical", "wrong_lane")
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
+load("//gate/private:messages.bzl", "encoder_needed", "fault_on_physical", "relative_ledger", "wrong_lane")
 load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 load("//gate/private/providers:pin_info.bzl", "PinInfo")
@@ -21,6 +22,22 @@ def _check(ctx, toolchain):
         fail(encoder_needed(ctx.label, ctx.attr.kind, bool(ctx.attr.encoder)))
     if ctx.attr.fault != "none" and toolchain.lane != "emulated":
         fail(fault_on_physical(ctx.label, ctx.attr.fault))
+
+def _attempts(ctx):
+    """What the spec says about attempts.
+
+    A positive run may be asked for again, by a number that enters its key and its evidence. A canary may
+    not: its key knows no number, and the ledger, where there is one, sees a second start.
+    """
+    ledger = ctx.attr._attempt_ledger[BuildSettingInfo].value
+    if ledger and not ledger.startswith("/"):
+        fail(relative_ledger(ctx.label, ledger))
+    if ctx.attr.kind == "coreml":
+        attempt = ctx.attr._attempt[BuildSettingInfo].value
+        return {"attempt": attempt} if attempt else {}
+    if ctx.attr.kind == "canary" and ledger:
+        return {"attempt_ledger": ledger}
+    return {}
 
 def _spec(ctx, toolchain, encoder):
     """The run spec of tools/runner. Members that do not apply are left out."""
@@ -50,7 +67,7 @@ def _spec(ctx, toolchain, encoder):
         spec["heap_fill"] = _CANARY_HEAP_FILL
     if ctx.attr.warm_up and ctx.attr.kind == "coreml" and toolchain.lane == "physical":
         spec["warm_up"] = True
-    return spec
+    return spec | _attempts(ctx)
 
 def _whisper_run_impl(ctx):
     toolchain = core_ml(ctx)
@@ -79,6 +96,7 @@ def _whisper_run_impl(ctx):
         outputs = [evidence, observations],
         env = {},
         execution_requirements = toolchain.run_requirements,
+        exec_group = RUN,
         resource_set = whisper_resources(ctx.attr.threads),
     )
     return [
@@ -155,10 +173,18 @@ could be tried again; tests and receipts judge the evidence. There is one attemp
             values = ["", "physical", "emulated"],
             doc = "Demand a lane: another one is an error at analysis. Empty takes what the platform gives.",
         ),
+        "_attempt": attr.label(
+            default = "//gate:attempt",
+            providers = [BuildSettingInfo],
+        ),
+        "_attempt_ledger": attr.label(
+            default = "//gate:attempt_ledger",
+            providers = [BuildSettingInfo],
+        ),
         "_runner": attr.label(
             default = "//tools/actions/gate_run",
             executable = True,
-            cfg = "exec",
+            cfg = config.exec(RUN),
         ),
         "_upstream": attr.label(
             default = "//third_party/whisper_cpp:sources",
@@ -166,5 +192,6 @@ could be tried again; tests and receipts judge the evidence. There is one attemp
         ),
     },
     provides = [WhisperRunInfo],
+    exec_groups = RUN_GROUP,
     toolchains = [CORE_ML_TOOLCHAIN_TYPE],
 )

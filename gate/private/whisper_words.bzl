@@ -1,6 +1,6 @@
 """whisper_words: what is heard with and without the Core ML encoder, against the source model, as a judgement."""
 
-load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
+load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
 load("//gate/private:messages.bzl", "wrong_lane", "wrong_probe")
 load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
@@ -76,6 +76,7 @@ def _whisper_words_impl(ctx):
         outputs = [judgement, evidence],
         env = {},
         execution_requirements = toolchain.run_requirements,
+        exec_group = RUN,
         resource_set = whisper_resources(ctx.attr.threads),
     )
     return [
@@ -148,12 +149,13 @@ policy. docs/transcripts.md has the rules. The evidence of every run is the outp
         "_words": attr.label(
             default = "//tools/actions/gate_words",
             executable = True,
-            cfg = "exec",
+            cfg = config.exec(RUN),
         ),
         "_upstream": attr.label(
             default = "//third_party/whisper_cpp:sources",
             providers = [PinInfo],
         ),
     },
+    exec_groups = RUN_GROUP,
     toolchains = [CORE_ML_TOOLCHAIN_TYPE],
 )

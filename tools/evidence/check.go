@@ -51,6 +51,9 @@ func (e *Evidence) Check() error {
 	if e.Attempts < 1 || e.WarmUps < 0 {
 		return fmt.Errorf("evidence: %d attempts and %d warm-ups, expected at least 1 and 0", e.Attempts, e.WarmUps)
 	}
+	if e.Attempt < 0 || e.Attempt != 0 && e.Kind != KindCoreML {
+		return fmt.Errorf("evidence: a %s run asked for again as attempt %d: only a positive run can be", e.Kind, e.Attempt)
+	}
 	if e.Normalisation != NormalisationVersion {
 		return fmt.Errorf("evidence: normalisation rules %d, expected %d", e.Normalisation, NormalisationVersion)
 	}

@@ -125,6 +125,9 @@ type Evidence struct {
 	EncoderPath EncoderPath `json:"encoder_path"`
 	// Attempts counts starts of the program for this evidence, warm-ups not included.
 	Attempts int `json:"attempts"`
+	// Attempt is the number under which a positive run was asked for again; left out for the first, and
+	// never there for a canary.
+	Attempt int `json:"attempt,omitempty"`
 	// WarmUps counts warm-up runs before the measured one.
 	WarmUps int  `json:"warm_ups"`
 	Exit    Exit `json:"exit"`

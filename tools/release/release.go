@@ -69,6 +69,9 @@ type Spec struct {
 	Name string `json:"name"`
 	// Receipts are the paths of receipts, as builds wrote them.
 	Receipts []string `json:"receipts"`
+	// Releases are the paths of smaller releases, whose entries become this one's: with one release a
+	// package, the one of hundreds of gates reads a file a package. Optional.
+	Releases []string `json:"releases,omitempty"`
 }
 
 // ReadSpec reads a spec file; unknown and missing members are refused.
@@ -100,6 +103,17 @@ func Build(s *Spec) (*Statement, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		out.Predicate.Receipts = append(out.Predicate.Receipts, NewEntry(r, evidence.SHA256(data)))
+	}
+	for _, path := range s.Releases {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read release: %w", err)
+		}
+		r, err := Decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		out.Predicate.Receipts = append(out.Predicate.Receipts, r.Predicate.Receipts...)
 	}
 	slices.SortFunc(out.Predicate.Receipts, compare)
 	for _, e := range out.Predicate.Receipts {

@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -143,5 +144,46 @@ func TestReadSpec(t *testing.T) {
 	}
 	if _, err := release.ReadSpec(path); err == nil {
 		t.Error("another schema is taken")
+	}
+}
+
+// TestReleases holds that a release of releases is the release of their receipts, whatever the grouping,
+// and that a receipt which two of them hold is refused.
+func TestReleases(t *testing.T) {
+	paths := files(t, "tiny", "base", "bad")
+	group := func(paths ...string) string {
+		path := filepath.Join(t.TempDir(), "release.json")
+		if err := os.WriteFile(path, build(t, paths...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	merge := func(receipts []string, releases ...string) ([]byte, error) {
+		s, err := release.Build(&release.Spec{Schema: 1, Name: "//:release", Receipts: receipts, Releases: releases})
+		if err != nil {
+			return nil, err
+		}
+		return release.Encode(s)
+	}
+	want := string(build(t, paths...))
+	for _, c := range []struct {
+		receipts, releases []string
+	}{
+		{nil, []string{group(paths[0]), group(paths[1], paths[2])}},
+		{paths[2:], []string{group(paths[1]), group(paths[0])}},
+	} {
+		got, err := merge(c.receipts, c.releases...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("merged from %v and %v:\n%s", c.receipts, c.releases, diff)
+		}
+	}
+	if _, err := merge(paths[:1], group(paths[0])); err == nil {
+		t.Error("a receipt stands in a release and in one of its parts")
+	}
+	if _, err := merge(nil, paths[0]); err == nil {
+		t.Error("a receipt was taken for a release")
 	}
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,10 @@ func (s *Spec) Check() error {
 		return refuse("heap_fill", "0, or on the emulated lane a byte from 1 to 255", strconv.Itoa(s.HeapFill))
 	case s.WarmUp && (s.Kind != evidence.KindCoreML || s.Lane != evidence.LanePhysical):
 		return refuse("warm_up", "a physical coreml run: a canary is never warmed", fmt.Sprintf("a run of kind %s on lane %s", s.Kind, s.Lane))
+	case s.Attempt < 0 || s.Attempt > 1<<20 || s.Attempt != 0 && s.Kind != evidence.KindCoreML:
+		return refuse("attempt", "none, or for a coreml run a number up to 1048576: a canary is never asked for again", strconv.Itoa(s.Attempt))
+	case s.AttemptLedger != "" && (s.AttemptToken != "" || !filepath.IsAbs(s.AttemptLedger)):
+		return refuse("attempt_ledger", "an absolute folder, and no attempt_token beside it", s.AttemptLedger)
 	case s.Lane == evidence.LaneEmulated && s.Flavour != "ggml" && s.Evaluator == "":
 		return refuse("evaluator", "the path of gate_evaluator: the emulated lane's double starts it", "none")
 	case s.language() == "auto" || !validLanguage(s.language()):

@@ -19,6 +19,9 @@ func checkIdentity(lane evidence.Lane, identity, machine map[string]string) erro
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(machine)) {
+		if machine[key] == "" {
+			return reason.Errorf("WORKER_IDENTITY", "lane_identity."+key, "an answer from this machine, to hold against "+identity[key], "%s", "none")
+		}
 		if identity[key] != machine[key] {
 			return reason.Errorf("WORKER_IDENTITY", "lane_identity."+key, "this machine's own, "+machine[key], "%q", identity[key])
 		}

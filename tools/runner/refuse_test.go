@@ -78,6 +78,11 @@ func TestRefusals(t *testing.T) {
 		change     func(t *testing.T, s *Spec)
 	}{
 		{"no encoder", "SPEC_REFUSED", evidence.KindCoreML, func(_ *testing.T, s *Spec) { s.Encoder = "" }},
+		{"a canary asked for again", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Attempt = 2 }},
+		{"a contrast asked for again", "SPEC_REFUSED", evidence.KindContrast, func(_ *testing.T, s *Spec) { s.Attempt = 1 }},
+		{"a negative attempt", "SPEC_REFUSED", evidence.KindCoreML, func(_ *testing.T, s *Spec) { s.Attempt = -1 }},
+		{"a relative ledger", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.AttemptLedger = "ledger" }},
+		{"ledger and token", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.AttemptLedger, s.AttemptToken = "/ledger", "/token" }},
 		{"canary with encoder", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Encoder = "e.mlmodelc" }},
 		{"model without .bin", "MODEL_NAME", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Model = "/data/v1.4/ggml-model" }},
 		{"no threads", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Threads = 0 }},
@@ -163,6 +168,7 @@ func TestIdentity(t *testing.T) {
 		{"another build", evidence.LanePhysical, map[string]string{"os_build": "24G84", "chip": "Apple M4"}, "WORKER_IDENTITY"},
 		{"a hole", evidence.LanePhysical, map[string]string{"os_build": "24G720"}, "WORKER_IDENTITY"},
 		{"nothing", evidence.LanePhysical, map[string]string{}, "WORKER_IDENTITY"},
+		{"other hardware", evidence.LanePhysical, map[string]string{"os_build": "24G720", "chip": "Apple M4 Pro"}, "WORKER_IDENTITY"},
 		{"another lane's identity", evidence.LanePhysical, map[string]string{"lane": "emulated", "os_build": "24G720", "chip": "Apple M4"}, "LANE_MISMATCH"},
 		{"a physical identity on the emulated lane", evidence.LaneEmulated, map[string]string{"lane": "physical"}, "LANE_MISMATCH"},
 		{"emulated", evidence.LaneEmulated, map[string]string{"lane": "emulated"}, ""},
@@ -172,6 +178,11 @@ func TestIdentity(t *testing.T) {
 		if errors.As(err, &refusal) != (c.code != "") || refusal != nil && refusal.Code != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
+	}
+	// A machine that does not say what it is, and an identity that does not ask.
+	var refusal *reason.Error
+	if err := checkIdentity(evidence.LanePhysical, map[string]string{}, map[string]string{"chip": ""}); !errors.As(err, &refusal) || refusal.Code != "WORKER_IDENTITY" {
+		t.Errorf("a silent machine: %v, want WORKER_IDENTITY", err)
 	}
 }
 

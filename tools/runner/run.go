@@ -173,7 +173,7 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 	if sum, _, err := tree.HashFile(p.path); err != nil || sum != st.cli {
 		return nil, fmt.Errorf("whisper-cli changed between staging and start: staged %s, found %s (%v)", st.cli, sum, err)
 	}
-	attempts, err := s.claimAttempt()
+	attempts, err := s.claimAttempt(st)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 		Argv: p.argv, Environment: env, Fault: s.fault(), Public: s.Public,
 		Digests:     evidence.Digests{CLI: st.cli, Model: st.model, Encoder: st.encoder, Audio: st.audioSum, Evaluator: st.evaluator},
 		EncoderPath: evidence.EncoderPath{Derived: stagedEncoder, Before: before, After: exists(st.path(stagedEncoder))},
-		Attempts:    attempts, WarmUps: len(warmUps), Exit: out.exit, Normalisation: evidence.NormalisationVersion,
+		Attempts:    attempts, Attempt: s.Attempt, WarmUps: len(warmUps), Exit: out.exit, Normalisation: evidence.NormalisationVersion,
 		Stderr: norm.Stream(out.stderr.data, out.stderr.truncated, s.Public, evidence.Recognise),
 		Stdout: norm.Stream(out.stdout.data, out.stdout.truncated, s.Public, func(string) bool { return false }),
 	}
@@ -215,22 +215,6 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 		RawStderrBytes: out.stderr.total, RawStdoutBytes: out.stdout.total, Timings: evidence.ReadTimings(out.stderr.data),
 	}
 	return &Result{Evidence: e, Observations: o, Stdout: out.stdout.data, Stderr: out.stderr.data}, nil
-}
-
-// claimAttempt creates the attempt token, if the spec names one, and returns which attempt this is
-// at least: a service may have lost an earlier one.
-func (s *Spec) claimAttempt() (int, error) {
-	if s.AttemptToken == "" {
-		return 1, nil
-	}
-	f, err := os.OpenFile(s.AttemptToken, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if os.IsExist(err) {
-		return 2, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("claim attempt token: %w", err)
-	}
-	return 1, f.Close()
 }
 
 func exists(path string) bool {

@@ -281,3 +281,43 @@ func TestAttemptToken(t *testing.T) {
 		}
 	}
 }
+
+// TestAttemptLedger holds that the ledger tells actions apart by what they ask, and not by where their
+// inputs lie: a second checkout's start is the second.
+func TestAttemptLedger(t *testing.T) {
+	ledger := t.TempDir()
+	start := func(change func(s *Spec)) int {
+		s := newSpec(t, evidence.KindCanary, "exit3")
+		s.AttemptLedger = ledger
+		change(s)
+		return mustRun(t, s).Evidence.Attempts
+	}
+	for _, c := range []struct {
+		name   string
+		change func(s *Spec)
+		want   int
+	}{
+		{"the first", func(*Spec) {}, 1},
+		{"other threads", func(s *Spec) { s.Threads++ }, 1},
+		{"inputs at another place", func(*Spec) {}, 2},
+		{"a third", func(*Spec) {}, 2},
+	} {
+		if got := start(c.change); got != c.want {
+			t.Errorf("%s: attempts %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestAttemptNumber holds that the number of a positive run reaches its evidence, and that a ledger
+// which is not there ends the action.
+func TestAttemptNumber(t *testing.T) {
+	s := newSpec(t, evidence.KindCoreML, "words")
+	s.Attempt = 3
+	if got := mustRun(t, s).Evidence.Attempt; got != 3 {
+		t.Errorf("attempt %d, want 3", got)
+	}
+	s.AttemptLedger = filepath.Join(t.TempDir(), "absent")
+	if _, err := Run(t.Context(), s); err == nil || !strings.Contains(err.Error(), "claim attempt token") {
+		t.Errorf("a ledger that is not there: %v", err)
+	}
+}

@@ -75,6 +75,12 @@ type Spec struct {
 	// AttemptToken is the path of a file outside the action that the start of the program creates;
 	// when it stands there already, the evidence says that this was not the first attempt. Optional.
 	AttemptToken string `json:"attempt_token,omitempty"`
+	// AttemptLedger is an absolute folder outside of the action, which all workers share: the token is a
+	// file there whose name is made of the spec and of what was staged, so that the same action finds it
+	// wherever it is started again. Optional; not beside AttemptToken.
+	AttemptLedger string `json:"attempt_ledger,omitempty"`
+	// Attempt is the number under which a positive run was asked for again; 0, left out, for the first.
+	Attempt int `json:"attempt,omitempty"`
 }
 
 // ReadSpec reads a spec file; unknown and missing members are refused.

@@ -1,7 +1,8 @@
 // Command gate_coremlc compiles a Core ML package with Xcode's coremlc.
 //
-//	gate_coremlc --package=DIR.mlpackage --out=DIR.mlmodelc
+//	gate_coremlc --package=DIR.mlpackage --out=DIR.mlmodelc --identity=FILE.json
 //
+// The identity names the Xcode that stands in the action's key: a machine with another one is refused.
 // coremlc names its output after its input, so the two stems must agree. Only a full Xcode
 // has coremlc: a machine with just the Command Line Tools is told so. It runs on macOS alone
 // and was never run there by this project's own CI; its checks are tested with a stand-in xcrun.
@@ -9,6 +10,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,21 +30,25 @@ func run(args []string, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	pkg := flags.String("package", "", "the .mlpackage directory to compile")
 	out := flags.String("out", "", "the .mlmodelc directory to make")
+	identity := flags.String("identity", "", "the toolchain's identity, whose xcode_build has to be this machine's")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if err := compile(*pkg, *out); err != nil {
+	if err := compile(*pkg, *out, *identity); err != nil {
 		fmt.Fprintf(stderr, "gate_coremlc: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
-func compile(pkg, out string) error {
+func compile(pkg, out, identity string) error {
 	if err := sameStem(pkg, out); err != nil {
 		return err
 	}
 	if err := fullXcode(); err != nil {
+		return err
+	}
+	if err := sameXcode(identity); err != nil {
 		return err
 	}
 	// Bazel has made the output directory; coremlc writes it itself, below its parent.
@@ -80,6 +86,33 @@ func fullXcode() error {
 	}
 	if !strings.Contains(path, ".app/Contents/Developer/") {
 		return fmt.Errorf("coremlc must come from inside an Xcode.app, found %s: select a full Xcode with xcode-select or DEVELOPER_DIR", path)
+	}
+	return nil
+}
+
+// sameXcode holds the Xcode that the key names against the one that is here: its output must not enter a
+// cache under another one's key.
+func sameXcode(identity string) error {
+	data, err := os.ReadFile(identity)
+	if err != nil {
+		return fmt.Errorf("read --identity: %w", err)
+	}
+	named := map[string]string{}
+	if err := json.Unmarshal(data, &named); err != nil {
+		return fmt.Errorf("identity %s: expected one object of strings: %w", identity, err)
+	}
+	version, err := xcrun("xcodebuild", "-version")
+	if err != nil {
+		return err
+	}
+	_, build, ok := strings.Cut(version, "Build version ")
+	build = strings.TrimSpace(build)
+	if !ok || build == "" {
+		return fmt.Errorf("xcodebuild -version: expected `Build version …`, found %q", version)
+	}
+	if named["xcode_build"] != build {
+		return fmt.Errorf("WORKER_IDENTITY: the action's key names Xcode build %q, this machine has %q: send it to a machine with that Xcode, "+
+			"or correct the key (bazel sync --configure, or the worker's core_ml_worker)", named["xcode_build"], build)
 	}
 	return nil
 }
