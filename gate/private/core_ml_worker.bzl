@@ -16,6 +16,7 @@ def core_ml_worker(
         exec_properties = {},
         bridge = None,
         compiler = None,
+        predictor = None,
         visibility = ["//visibility:public"]):
     """Describes Macs that are alike: same build of macOS, same hardware, same Xcode.
 
@@ -43,6 +44,7 @@ def core_ml_worker(
         actions that run whisper-cli.
       bridge: the C++ library with the three functions of whisper-encoder.h; default upstream's own.
       compiler: program that compiles encoders; default Xcode's coremlc.
+      predictor: program that predicts with Core ML; default `//tools/coremlprobe`.
       visibility: of all targets.
     """
     native.constraint_value(
@@ -82,6 +84,7 @@ def core_ml_worker(
         bridge = bridge or Label("//third_party/whisper_cpp/bridge"),
         compiler = compiler or Label("//tools/actions/gate_coremlc"),
         identity = ":" + name + "_identity_file",
+        predictor = predictor or Label("//tools/coremlprobe"),
         tags = ["manual"],
         target_compatible_with = constraints,
         visibility = visibility,

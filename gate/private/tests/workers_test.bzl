@@ -1,0 +1,231 @@
+"""Workers: which lane a platform gives, what stands in the keys, and both lanes in one build."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//gate:defs.bzl", "core_ml_worker", "gate_release", "receipt_on", "two_lane_release", "whisper_run")
+load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
+load("//gate/private/providers:gate_receipt_info.bzl", "GateReceiptInfo")
+load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
+load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
+
+# Stand for what needs Apple's compiler: upstream's bridge, a whisper-cli, an encoder.
+_bridge = rule(implementation = lambda _ctx: [CcInfo()])
+
+def _cli_impl(ctx):
+    executable = ctx.actions.declare_file(ctx.label.name)
+    defines = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(executable, "", is_executable = True)
+    ctx.actions.write(defines, "[]")
+    return [
+        DefaultInfo(executable = executable),
+        WhisperCliInfo(executable = executable, flavour = "coreml", defines = defines),
+    ]
+
+_cli = rule(implementation = _cli_impl, executable = True)
+
+def _encoder_impl(ctx):
+    compiled = ctx.actions.declare_directory("ggml-model-encoder.mlmodelc")
+    ctx.actions.run_shell(outputs = [compiled], command = "exit 1")
+    return [CoreMLEncoderInfo(package = None, compiled = compiled, precision = "float32")]
+
+_encoder = rule(implementation = _encoder_impl)
+
+def _receipt_impl(ctx):
+    run = ctx.attr.run[WhisperRunInfo]
+    return [GateReceiptInfo(receipt = run.evidence, lane = run.lane)]
+
+_receipt = rule(
+    implementation = _receipt_impl,
+    attrs = {"run": attr.label(mandatory = True, providers = [WhisperRunInfo])},
+)
+
+# What a user gives on the command line, or registers in MODULE.bazel.
+def _on(platform, toolchains):
+    return {
+        "//command_line_option:extra_execution_platforms": [str(Label(p)) for p in ("//gate/platforms:linux_x86_64", ":mac_one", ":mac_two")],
+        "//command_line_option:extra_toolchains": [str(Label(t)) for t in toolchains],
+        "//command_line_option:platforms": [str(Label(platform))],
+    }
+
+_MACS = [":mac_one_toolchain", ":mac_two_toolchain"]
+
+def _lane_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    info = analysistest.target_under_test(env)[WhisperRunInfo]
+    asserts.equals(env, ctx.attr.lane, info.lane)
+    (action,) = [a for a in analysistest.target_actions(env) if a.mnemonic == "GateRun"]
+    identities = [f.basename for f in action.inputs.to_list() if f.basename in ctx.attr.identities]
+    asserts.equals(env, [ctx.attr.identity], identities)
+    return analysistest.end(env)
+
+_LANE = {
+    "identities": attr.string_list(default = ["mac_one_identity_file.json", "mac_two_identity_file.json", "x86_64.json"]),
+    "identity": attr.string(mandatory = True),
+    "lane": attr.string(mandatory = True),
+}
+_on_mac_one_test = analysistest.make(_lane_test_impl, attrs = _LANE, config_settings = _on(":mac_one", _MACS))
+_on_mac_two_test = analysistest.make(_lane_test_impl, attrs = _LANE, config_settings = _on(":mac_two", _MACS))
+_on_linux_test = analysistest.make(_lane_test_impl, attrs = _LANE, config_settings = _on("//gate/platforms:linux_x86_64", _MACS))
+
+def _both_lanes_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    (action,) = [a for a in analysistest.target_actions(env) if a.mnemonic == "GateRelease"]
+    receipts = [f.path for f in action.inputs.to_list() if f.basename == "worker_canary.evidence.json"]
+    asserts.equals(env, 2, len(receipts), "expected one receipt of each lane, found {}".format(receipts))
+    (spec,) = [a for a in analysistest.target_actions(env) if a.mnemonic == "FileWrite"]
+    for path in receipts:
+        asserts.true(env, path in spec.content, "{} is not released:\n{}".format(path, spec.content))
+    return analysistest.end(env)
+
+_both_lanes_test = analysistest.make(_both_lanes_test_impl, config_settings = _on("//gate/platforms:linux_x86_64", _MACS))
+
+def _refusal_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    for part in ctx.attr.message:
+        asserts.expect_failure(env, part)
+    return analysistest.end(env)
+
+_refusal_test = analysistest.make(
+    _refusal_test_impl,
+    expect_failure = True,
+    attrs = {"message": attr.string_list(mandatory = True)},
+    config_settings = _on("//gate/platforms:linux_x86_64", _MACS),
+)
+_relative_ledger_test = analysistest.make(
+    _refusal_test_impl,
+    expect_failure = True,
+    attrs = {"message": attr.string_list(mandatory = True)},
+    config_settings = {str(Label("//gate:attempt_ledger")): "ledger"},
+)
+
+def _spec_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    (spec,) = [json.decode(a.content) for a in analysistest.target_actions(env) if a.mnemonic == "FileWrite"]
+    asserts.equals(env, json.decode(ctx.attr.want), {
+        key: spec[key]
+        for key in ("attempt", "attempt_ledger")
+        if key in spec
+    })
+    return analysistest.end(env)
+
+_SPEC = {"want": attr.string(mandatory = True)}
+_asked_once_test = analysistest.make(_spec_test_impl, attrs = _SPEC)
+_asked_again_test = analysistest.make(
+    _spec_test_impl,
+    attrs = _SPEC,
+    config_settings = {
+        str(Label("//gate:attempt")): 7,
+        str(Label("//gate:attempt_ledger")): "/ledger",
+    },
+)
+
+_MANUAL = ["manual"]
+
+def _subjects():
+    for name, build in (("mac_one", "24G84"), ("mac_two", "24G90")):
+        core_ml_worker(
+            name = name,
+            bridge = ":worker_bridge",
+            chip = "Apple M4",
+            hardware = "Mac16,10",
+            os_build = build,
+            os_version = "15.6",
+            xcode_build = "16F6",
+            xcode_version = "16.4",
+            predictor = "//tools/actions/gate_coremlc",
+        )
+
+    # Alike but for one exec property: `go run ./tools/remote/check keys` shows that their keys differ.
+    for build in ("24G84", "24G90"):
+        native.platform(
+            name = "linux_" + build,
+            parents = ["//gate/platforms:linux_x86_64"],
+            exec_properties = {"run.OSBuild": build},
+        )
+    core_ml_worker(
+        name = "mac_with_hole",
+        bridge = ":worker_bridge",
+        chip = "Apple M4",
+        hardware = "Mac16,10",
+        os_build = "",
+        os_version = "15.6",
+        xcode_build = "16F6",
+        xcode_version = "16.4",
+        predictor = "//tools/actions/gate_coremlc",
+    )
+    _bridge(name = "worker_bridge", tags = _MANUAL)
+    _cli(name = "worker_cli", tags = _MANUAL)
+    _encoder(name = "worker_encoder", tags = _MANUAL)
+    for kind in ("coreml", "canary", "contrast"):
+        whisper_run(
+            name = "worker_" + kind,
+            audio = ":audio.wav",
+            cli = ":worker_cli",
+            encoder = ":worker_encoder" if kind == "coreml" else None,
+            kind = kind,
+            language = "en",
+            model = ":model.bin",
+            tags = _MANUAL,
+        )
+    _receipt(name = "worker_receipt", run = ":worker_canary", tags = _MANUAL)
+    two_lane_release(
+        name = "both_lanes",
+        emulated = "//gate/platforms:linux_x86_64",
+        physical = ":mac_one",
+        receipts = [":worker_receipt"],
+        tags = _MANUAL,
+    )
+    receipt_on(
+        name = "physical_of_linux",
+        lane = "physical",
+        platform = "//gate/platforms:linux_x86_64",
+        receipt = ":worker_receipt",
+        tags = _MANUAL,
+    )
+    receipt_on(
+        name = "emulated_of_mac",
+        lane = "emulated",
+        platform = ":mac_two",
+        receipt = ":worker_receipt",
+        tags = _MANUAL,
+    )
+    gate_release(
+        name = "release_of_nothing",
+        tags = _MANUAL,
+    )
+
+def workers(name):
+    """Declares the tests.
+
+    Args:
+      name: of the test_suite.
+    """
+    _subjects()
+    _on_mac_one_test(name = "on_mac_one_test", target_under_test = ":worker_canary", lane = "physical", identity = "mac_one_identity_file.json")
+    _on_mac_two_test(name = "on_mac_two_test", target_under_test = ":worker_coreml", lane = "physical", identity = "mac_two_identity_file.json")
+    _on_linux_test(name = "on_linux_test", target_under_test = ":worker_canary", lane = "emulated", identity = "x86_64.json")
+    _both_lanes_test(name = "both_lanes_test", target_under_test = ":both_lanes")
+    refusals = {
+        "emulated_of_mac": ["the emulated receipt must come from the emulated lane", "mac_two is on the physical one"],
+        "mac_with_hole_identity_file": ["`os_build` must be what the worker itself says", "docs/remote.md"],
+        "physical_of_linux": ["the physical receipt must come from the physical lane", "linux_x86_64 is on the emulated one", "core_ml_worker"],
+        "release_of_nothing": ["a release of nothing proves nothing"],
+    }
+    for subject, message in refusals.items():
+        _refusal_test(name = subject + "_test", target_under_test = ":" + subject, message = message)
+    _relative_ledger_test(name = "relative_ledger_test", target_under_test = ":worker_canary", message = ["must be an absolute path, found `ledger`"])
+    asked = []
+    for kind, want in (("coreml", {"attempt": 7}), ("canary", {"attempt_ledger": "/ledger"}), ("contrast", {})):
+        _asked_once_test(name = kind + "_asked_once_test", target_under_test = ":worker_" + kind, want = "{}")
+        _asked_again_test(name = kind + "_asked_again_test", target_under_test = ":worker_" + kind, want = json.encode(want))
+        asked += [kind + "_asked_once_test", kind + "_asked_again_test"]
+    native.test_suite(
+        name = name,
+        tests = [
+            "on_mac_one_test",
+            "on_mac_two_test",
+            "on_linux_test",
+            "both_lanes_test",
+            "relative_ledger_test",
+        ] + asked + [subject + "_test" for subject in refusals],
+    )
