@@ -204,6 +204,9 @@ func (s *Statement) checkPass() error {
 	if p.Flavour != "coreml" {
 		return fmt.Errorf("receipt: a pass of flavour %q, expected coreml", p.Flavour)
 	}
+	if len(p.EncoderFiles) == 0 {
+		return fmt.Errorf("receipt: a pass of an encoder without files")
+	}
 	gate := false
 	for i, ref := range p.Policies {
 		if !ref.Frozen {

@@ -77,7 +77,7 @@ func TestContradictions(t *testing.T) {
 		{"placement that nobody saw", func(_ *receipt.Statement, p *receipt.Predicate) {
 			p.Placement, p.Provisional = "Neural Engine", p.Provisional[:1]
 		}, "placement is"},
-		{"no encoder files", func(s *receipt.Statement, _ *receipt.Predicate) { files(s) }, "no file"},
+		{"no encoder files", func(s *receipt.Statement, _ *receipt.Predicate) { files(s) }, "without files"},
 		{"path out of the encoder", func(s *receipt.Statement, _ *receipt.Predicate) {
 			files(s, receipt.EncoderFile{Path: "../model.mil", SHA256: zero})
 		}, "stay in the tree"},

@@ -1,11 +1,14 @@
 package verify
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
@@ -16,7 +19,7 @@ import (
 // release checks a release: its form, its verdict, the lane and pin of its receipts, the receipts
 // at hand (Files.Others) and the files. What is demanded of receipts one by one (policies, judgements, age,
 // OS build) is checked on the receipts, so all of them must be at hand.
-func (r *Result) release(payload []byte, d Demands, f Files) error {
+func (r *Result) release(ctx context.Context, payload []byte, d Demands, f Files) error {
 	s, err := release.Decode(payload)
 	if err != nil {
 		r.Add("RECEIPT_MALFORMED", "payload", "a release in canonical form", "%v", err)
@@ -33,7 +36,7 @@ func (r *Result) release(payload []byte, d Demands, f Files) error {
 	if err := r.lanes(s.Predicate.Receipts, d); err != nil {
 		return err
 	}
-	at, err := r.atHand(s.Predicate.Receipts, d, f)
+	at, err := r.atHand(ctx, s.Predicate.Receipts, d, f)
 	if err != nil {
 		return err
 	}
@@ -100,25 +103,51 @@ func (r *Result) lanes(entries []release.Entry, d Demands) error {
 	return nil
 }
 
+// unseal reads a receipt as the build wrote it, or one that this key signed, with the times that its signer
+// vouches for; and returns the digest by which a release names it. Nobody vouches for the times of a sealed
+// receipt without a signature, so that one has the digest of its own bytes.
+func unseal(ctx context.Context, data []byte, key *envelope.Key) (*receipt.Statement, string, error) {
+	sum := evidence.SHA256(data)
+	e, err := envelope.Parse(data)
+	if err != nil {
+		s, err := receipt.Decode(data)
+		return s, sum, err
+	}
+	payload, _, err := e.Open(ctx, key)
+	if err != nil {
+		return nil, sum, err
+	}
+	s, err := receipt.Decode(payload)
+	if err != nil {
+		return nil, evidence.SHA256(payload), err
+	}
+	built, err := receipt.Encode(s.Unsealed())
+	return s, evidence.SHA256(built), err
+}
+
 // atHand checks the receipts at hand against the release and the demands, and returns their digests. What
 // the release says of a receipt at hand must be what that receipt says.
-func (r *Result) atHand(entries []release.Entry, d Demands, f Files) (map[string]bool, error) {
+func (r *Result) atHand(ctx context.Context, entries []release.Entry, d Demands, f Files) (map[string]bool, error) {
 	at := map[string]bool{}
 	for _, path := range f.Others {
 		data, err := read(path)
 		if err != nil {
 			return nil, fmt.Errorf("read receipt: %w", err)
 		}
-		sum := evidence.SHA256(data)
+		s, sum, err := unseal(ctx, data, d.Key)
+		var refused *reason.Error
+		if errors.As(err, &refused) {
+			r.Reasons = append(r.Reasons, refused.Reason)
+			continue
+		}
 		i := slices.IndexFunc(entries, func(e release.Entry) bool { return e.SHA256 == sum })
 		if i < 0 {
 			r.Add("RECEIPT_UNLISTED", path, "a receipt of the release", "%s", sum)
 			continue
 		}
 		at[sum] = true
-		s, err := receipt.Decode(data)
 		if err != nil {
-			r.Add("RECEIPT_MALFORMED", path, "a receipt in canonical form", "%v", err)
+			r.fault(err, "RECEIPT_MALFORMED", path)
 			continue
 		}
 		if want := release.NewEntry(s, sum); !reflect.DeepEqual(want, entries[i]) {

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
@@ -39,6 +41,39 @@ func TestRelease(t *testing.T) {
 			e.Pin.Commit = "f049fff95a089aa9969deb009cdd4892b3e74916"
 		}
 	})
+	// seal signs a receipt with the times of its runs.
+	seal := func(path string, key *envelope.Key) string {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := receipt.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var observations []*evidence.Observations
+		for _, e := range s.Predicate.Evidence {
+			observations = append(observations, &evidence.Observations{EvidenceSHA256: e.SHA256, StartedAt: "2026-08-01T11:30:00Z", Host: map[string]string{}})
+		}
+		if s, err = s.Sealed(noon.Add(-time.Minute), observations); err != nil {
+			t.Fatal(err)
+		}
+		if data, err = receipt.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+		if key != nil {
+			if data, err = envelope.Sign(t.Context(), key, data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := filepath.Join(t.TempDir(), "sealed.json")
+		if err := os.WriteFile(out, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	otherSigner, _ := envelopetest.Pair(t, envelopetest.Ed25519(t))
+	age := func(d *verify.Demands) { d.MaxAge = time.Hour }
 	lie := func(s *release.Statement) {
 		s.Predicate.Receipts[0].Lane = "physical"
 		s.Subject[0].Name = "//a:receipt (physical)"
@@ -75,6 +110,11 @@ func TestRelease(t *testing.T) {
 		{"with receipts left out, and a judgement demanded", []string{good}, nil, func(d *verify.Demands) { d.Judgements = []string{"canary"} }, nil, reason.Unknown, "RECEIPT_NEEDED", 1},
 		{"with receipts left out, and an OS build demanded", []string{good}, nil, func(d *verify.Demands) { d.OSBuild = "24G720" }, nil, reason.Unknown, "RECEIPT_NEEDED", 1},
 		{"that calls another commit supported, though any pin is allowed", []string{posing}, nil, func(d *verify.Demands) { d.AllowUnsupportedPin = true }, nil, reason.Failed, "PIN_DEMANDED", 1},
+		{"with its signed receipt, young enough", []string{good}, nil, age, []string{seal(good, signer)}, reason.Pass, "", 0},
+		{"with its signed receipt, too old", []string{good}, nil, func(d *verify.Demands) { d.MaxAge = time.Minute }, []string{seal(good, signer)}, reason.Unknown, "AGE_STALE", 0},
+		{"with its receipt signed by another", []string{good}, nil, age, []string{seal(good, otherSigner)}, reason.Failed, "KEY_ID_MISMATCH", 1},
+		{"with times that nobody signed", []string{good}, nil, age, []string{seal(good, nil)}, reason.Failed, "RECEIPT_UNLISTED", 1},
+		{"with a stranger's signed receipt", []string{good}, nil, nil, []string{seal(other, signer)}, reason.Failed, "RECEIPT_UNLISTED", 1},
 		{"of no known age", []string{good}, nil, func(d *verify.Demands) { d.MaxAge = time.Hour }, []string{good}, reason.Unknown, "AGE_UNKNOWN", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -100,7 +100,7 @@ func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result
 		return r.conclude(), nil
 	}
 	if kind == release.PredicateType {
-		if err := r.release(payload, d, files); err != nil {
+		if err := r.release(ctx, payload, d, files); err != nil {
 			return nil, err
 		}
 		return r.conclude(), nil
