@@ -1,10 +1,15 @@
 package verify
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 )
 
@@ -36,6 +41,9 @@ func (r *Result) demandPolicies(p *receipt.Predicate, d Demands) {
 			r.Add("POLICY_DEMANDED", "predicate.policies", ref.Name+" "+known.SHA256, "%s: it was changed under its name", ref.SHA256)
 		}
 	}
+	for _, j := range p.Judgements {
+		r.thresholds(j)
+	}
 	if len(p.Policies) == 0 {
 		r.Add("POLICY_DEMANDED", "predicate.policies", "the policy of the gate", "none")
 	}
@@ -49,6 +57,33 @@ func (r *Result) demandRequired(p *receipt.Predicate, ref receipt.PolicyRef, kno
 	for _, name := range known.Required {
 		if !has(p.Judgements, name) {
 			r.Add("JUDGEMENT_MISSING", "predicate.judgements", name+", which policy "+ref.Name+" requires", "none")
+		}
+	}
+}
+
+// thresholds holds the numbers that a parity judgement tells of against its policy's limits, so that no
+// receipt passes by a policy whose limits it says itself that it missed.
+func (r *Result) thresholds(j *judge.Judgement) {
+	if j.Verdict != reason.Pass || j.Policy == nil {
+		return
+	}
+	p, err := policy.Frozen(j.Policy.Name)
+	if err != nil || p.SHA256 != j.Policy.SHA256 || p.Kind != parity.Kind {
+		return
+	}
+	if j.Facts["precision"] != p.AppliesTo {
+		r.Add("JUDGEMENT_DIFFERS", j.Name+".precision", p.AppliesTo+" under "+p.Name, "%v", j.Facts["precision"])
+	}
+	if gate := p.Name == parity.GatePolicy; j.Facts["satisfies_gate"] != gate {
+		r.Add("JUDGEMENT_DIFFERS", j.Name+".satisfies_gate", fmt.Sprintf("%v under %s", gate, p.Name), "%v", j.Facts["satisfies_gate"])
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Thresholds)) {
+		fact, ok := strings.CutSuffix(name, "_min")
+		if !ok {
+			continue
+		}
+		if found, ok := j.Facts[fact].(float64); !ok || found < p.Thresholds[name] {
+			r.Add("JUDGEMENT_DIFFERS", j.Name+"."+fact, fmt.Sprintf("at least %g under %s", p.Thresholds[name], p.Name), "%v", j.Facts[fact])
 		}
 	}
 }
