@@ -7,7 +7,15 @@
         sha256 = "921e4cf8686fdd993dcd081a5da5b6c365bfde1162e72b08d75ac75289920b1f",
         urls = ["https://huggingface.co/ggerganov/whisper.cpp/resolve/main/ggml-tiny.en.bin"],
     )
-    use_repo(whisper, "my_model")
+    whisper.speech(
+        name = "meeting",
+        file = "meeting.flac",
+        sha256 = "…",
+        urls = ["https://example.com/meeting.flac"],
+    )
+    use_repo(whisper, "meeting", "whisper_models")
+
+`@whisper_models//:my_model` and `@meeting//:files` are their targets.
 """
 
 load("//gate/private/repo:extension.bzl", _whisper = "whisper")

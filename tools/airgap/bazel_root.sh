@@ -79,6 +79,7 @@ write_settings() {
     echo "common --repo_env=WHISPER_CPP_ARCHIVE=$prefix/archives/${npm_package/@/-}.tgz"
     echo "common --repo_env=WHISPER_CPP_PIN=$whisper_cpp_pin"
     echo "common --repo_env=WHISPER_MODELS_DIR=$prefix/models"
+    echo "common --repo_env=WHISPER_SPEECH_DIR=$prefix/speech"
     # Debian keeps every sandbox: on this project that is gigabytes.
     echo "build --nosandbox_debug"
   } >"$rc.new"

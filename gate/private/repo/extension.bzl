@@ -2,6 +2,7 @@
 
 load(":core_ml_host_repo.bzl", "core_ml_host_repo")
 load(":messages.bzl", "bad_pin", "repository_taken", "unknown_pin")
+load(":speech_repo.bzl", "speech_repo")
 load(":whisper_cpp_repo.bzl", "whisper_cpp_repo")
 load(":whisper_model_repo.bzl", "whisper_model_repo")
 load(":whisper_models_repo.bzl", "whisper_models_repo")
@@ -11,6 +12,7 @@ visibility("//gate/...")
 _PIN = "WHISPER_CPP_PIN"
 _MODELS = Label("//third_party/whisper_models:models.json")
 _MODEL_REPO = "whisper_model_"
+_SPEECH = Label("//third_party/speech:sources.json")
 
 # What holds when no module says otherwise.
 _DEFAULT = struct(
@@ -75,6 +77,22 @@ def _models(mctx):
         models[tag.name] = tag
     return models
 
+def _speech(mctx):
+    """Repositories of recordings: this project's own, by package, and those of every module that asks."""
+    for name, package in json.decode(mctx.read(mctx.path(_SPEECH))).items():
+        speech_repo(
+            name = "whisper_speech_" + name,
+            files = package["files"],
+            package_urls = package["urls"],
+            package_sha256 = package["sha256"],
+        )
+    for tag in _one_of_each_name(mctx, "speech"):
+        speech_repo(
+            name = tag.name,
+            files = {tag.file: tag.sha256},
+            urls = {tag.file: tag.urls} if tag.urls else {},
+        )
+
 def _whisper_impl(mctx):
     _whisper_cpp(mctx, (_one_of_each_name(mctx, "whisper_cpp") or [_DEFAULT])[0])
     models = _models(mctx)
@@ -86,13 +104,14 @@ def _whisper_impl(mctx):
             urls = model.urls,
         )
     whisper_models_repo(name = "whisper_models", models = {n: "@{}{}//:model".format(_MODEL_REPO, n) for n in models})
+    _speech(mctx)
     core_ml_host_repo(name = "core_ml_host")
 
 whisper = module_extension(
     implementation = _whisper_impl,
-    doc = """Repositories `whisper_cpp`, `whisper_models` and `core_ml_host`.
+    doc = """Repositories `whisper_cpp`, `whisper_models`, `whisper_speech_*` and `core_ml_host`.
 
-Upstream source and models are pinned by content; where a machine gets them from is its own affair.""",
+Upstream source, models and recordings are pinned by content; where a machine gets them from is its own affair.""",
     environ = [_PIN],
     tag_classes = {
         "whisper_cpp": tag_class(
@@ -107,6 +126,15 @@ Upstream source and models are pinned by content; where a machine gets them from
                     default = _DEFAULT.overlay,
                     doc = "The BUILD file of the repository.",
                 ),
+            },
+        ),
+        "speech": tag_class(
+            doc = "A recording: from `urls`, or from the folder that `--repo_env=WHISPER_SPEECH_DIR=` names.",
+            attrs = {
+                "name": attr.string(mandatory = True, doc = "Of the repository; its target is `@<name>//:files`."),
+                "file": attr.string(mandatory = True, doc = "Path below the folder; whisper-cli goes by its ending."),
+                "sha256": attr.string(mandatory = True, doc = "SHA-256 of the file."),
+                "urls": attr.string_list(doc = "Where to download it from, in order of preference."),
             },
         ),
         "whisper_model": tag_class(

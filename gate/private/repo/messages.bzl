@@ -79,9 +79,7 @@ def patched_file_differs(name, path, expected, found):
         "the pin with `coregate pin verify`.",
     )
 
-def download_failed(name, urls, model):
-    variable = "WHISPER_MODELS_DIR" if model else "WHISPER_CPP_ARCHIVE"
-    what = "the folder that holds it" if model else "an archive or a checkout of it"
+def download_failed(name, urls, variable, what):
     return ("{name}: could not be downloaded from {urls}. Without access to these addresses, name {what} by " +
             "--repo_env={variable}=/absolute/path.").format(
         name = name,
@@ -113,6 +111,27 @@ def model_differs(file, origin, expected, found):
         expected,
         found,
         "This is not the pinned model: fetch the official file again (a file of some hundred bytes is an LFS pointer, not the model).",
+    )
+
+def speech_missing(file, folder):
+    return ("recording {file} has no address, and {where}. Make the folder of recordings with tools/peers/speech_fixtures.py, or put the " +
+            "file there, and name the folder by --repo_env=WHISPER_SPEECH_DIR=/absolute/path.").format(
+        file = file,
+        where = "`{}` does not hold it".format(folder) if folder else "WHISPER_SPEECH_DIR is not set",
+    )
+
+def speech_differs(file, origin, expected, found):
+    return digest_differs(
+        "recording {}, from {}".format(file, origin),
+        expected,
+        found,
+        "Transcripts are of the pinned bytes: give the pinned recording, or pin this one and make its transcripts anew.",
+    )
+
+def bad_speech_path(name, found):
+    return "recordings of {name}: a path must be relative and plain, found `{found}`: correct it where it is pinned.".format(
+        name = name,
+        found = found,
     )
 
 def bad_digest(thing, found):

@@ -64,7 +64,7 @@ def _source_tree(rctx, pin, manifest):
         origin, top = "archive " + pin["urls"][0], rctx.path(INCOMING + "/tree")
         archive = INCOMING + "/archive.tar.gz"
         if not rctx.download(pin["urls"], archive, allow_fail = True).success:
-            give_up(rctx, download_failed("whisper.cpp at pin " + pin["name"], pin["urls"], model = False))
+            give_up(rctx, download_failed("whisper.cpp at pin " + pin["name"], pin["urls"], _ARCHIVE, "an archive or a checkout of it"))
         _unpack(rctx, pin, archive, origin)
 
     anchor = pin["patched_file"]["path"]

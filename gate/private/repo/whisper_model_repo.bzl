@@ -31,7 +31,7 @@ def _whisper_model_repo_impl(rctx):
     elif not rctx.attr.urls:
         fail(model_missing(file, folder))
     elif not rctx.download(rctx.attr.urls, file, sha256 = expected, allow_fail = True).success:
-        give_up(rctx, download_failed("model {} with SHA-256 {}".format(file, expected), rctx.attr.urls, model = True), file)
+        give_up(rctx, download_failed("model {} with SHA-256 {}".format(file, expected), rctx.attr.urls, _MODELS, "the folder that holds it"), file)
     rctx.file("BUILD.bazel", _BUILD.format(file = file), executable = False)
 
 whisper_model_repo = repository_rule(
