@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/check"
@@ -86,7 +87,7 @@ func printSides(w io.Writer, comparisons []transcript.Comparison) {
 		if c.CoreML != nil {
 			units = fmt.Sprintf("%d %ss", c.CoreML.Units, c.Unit)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Fixture, c.Language, units,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", reason.Visible(c.Fixture), c.Language, units,
 			editsIn(c.CoreMLSource), editsIn(c.CoreMLGGML), editsIn(c.GGMLSource), editsIn(c.CoreMLHuman))
 	}
 	t.Flush()

@@ -25,6 +25,7 @@ func writeOutcome(t *testing.T, public bool, said string) string {
 		to   **transcript.Heard
 	}{{pair.CoreML, said, &f.CoreML}, {pair.GGML, evidencetest.Reference, &f.GGML}} {
 		side.e.Public = public
+		side.e.Stdout = evidence.Normaliser{}.Stream([]byte(side.text+"\n"), false, true, nil)
 		if !public {
 			side.e.Stdout.Lines, side.e.Stdout.Complete, side.e.Stderr.Complete = []string{}, false, false
 			side.e.Words = &evidence.WordCount{}

@@ -16,6 +16,9 @@ const MaxTextBytes = 1 << 20
 type Heard struct {
 	// Text is standard output as it stands.
 	Text string
+	// StdoutSHA256 is of standard output as evidence of the run has it (normalised), so that report and evidence
+	// can be held against each other without the words.
+	StdoutSHA256 string
 	// Sources names what the binary was built from (pin, manifest and patch); the two runs must agree.
 	// It is compared, and never shown but as a digest.
 	Sources string
@@ -84,7 +87,9 @@ type Comparison struct {
 // Side is what is kept of one side's text.
 type Side struct {
 	// TextSHA256 is of the text as written, NormalizedSHA256 of the standardised one.
-	TextSHA256       string `json:"text_sha256"`
+	TextSHA256 string `json:"text_sha256"`
+	// StdoutSHA256 is as in [Heard]; "" for source and human.
+	StdoutSHA256     string `json:"stdout_sha256"`
 	NormalizedSHA256 string `json:"normalized_sha256"`
 	Units            int    `json:"units"`
 	Characters       int    `json:"characters"`
@@ -145,9 +150,11 @@ func Compare(f Fixture) Comparison {
 	}
 	if f.GGML != nil {
 		c.GGML, ggml = sideOf(profile, f.GGML.Text, f.GGML.Processed, f.GGML.Truncated)
+		c.GGML.StdoutSHA256 = identity(f.GGML.StdoutSHA256)
 	}
 	if f.CoreML != nil {
 		c.CoreML, coreml = sideOf(profile, f.CoreML.Text, f.CoreML.Processed, f.CoreML.Truncated)
+		c.CoreML.StdoutSHA256 = identity(f.CoreML.StdoutSHA256)
 		c.AudioSHA256, c.ModelSHA256 = identity(f.CoreML.AudioSHA256), identity(f.CoreML.ModelSHA256)
 		c.Nondeterminism = append(c.Nondeterminism, f.CoreML.Decoding.Nondeterminism()...)
 	}
@@ -202,7 +209,8 @@ func sideOf(p Profile, text string, processed, truncated bool) (*Side, string) {
 		s.TooLong = true
 		return s, ""
 	}
-	normalized := strings.TrimSpace(p.Normalize(text))
+	// A decoder can stop within a character, and JSON holds none that is cut.
+	normalized := strings.TrimSpace(p.Normalize(strings.ToValidUTF8(text, "\uFFFD")))
 	s.NormalizedSHA256 = digest(normalized)
 	units := Words(normalized)
 	s.Units, s.Characters = len(units), len([]rune(normalized))

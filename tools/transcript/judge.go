@@ -46,8 +46,13 @@ func Judge(comparisons []Comparison, p Policy) Judgement {
 		j.add("WORDS_NO_FIXTURES", "at least one fixture", "none", "fixtures")
 	}
 	probes := 0
+	seen := map[[2]string]string{}
 	for i := range comparisons {
 		c := &comparisons[i]
+		if first, again := seen[c.heard()]; again && c.AudioSHA256 != "" {
+			j.add("WORDS_DUPLICATE", "each recording once", "the audio of "+first, c.Fixture)
+		}
+		seen[c.heard()] = c.Fixture
 		if c.Probe {
 			probes++
 		}
@@ -59,6 +64,9 @@ func Judge(comparisons []Comparison, p Policy) Judgement {
 		Reasons: append([]reason.Reason{}, j.reasons...), Notes: append([]reason.Reason{}, j.notes...), Totals: j.totals,
 	}
 }
+
+// heard is what makes a recording one of its own.
+func (c *Comparison) heard() [2]string { return [2]string{c.AudioSHA256, c.Language} }
 
 // judging collects what is found while fixtures are read.
 type judging struct {

@@ -43,6 +43,14 @@ func fixture(edit func(*Fixture)) Fixture {
 	return f
 }
 
+// other is a fixture of another recording on which all sides agree.
+func other() Fixture {
+	return fixture(func(f *Fixture) {
+		audio := strings.Repeat("7", 64)
+		f.Probe, f.Name, f.Source.AudioSHA256, f.GGML.AudioSHA256, f.CoreML.AudioSHA256 = false, "other", audio, audio, audio
+	})
+}
+
 func judgeOf(fixtures ...Fixture) Judgement {
 	var comparisons []Comparison
 	for _, f := range fixtures {
@@ -117,7 +125,7 @@ func TestJudge(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			// A second, agreeing fixture of many words dilutes nothing that is judged per file.
-			j := judgeOf(fixture(tt.edit), fixture(func(f *Fixture) { f.Probe = false; f.Name = "other" }))
+			j := judgeOf(fixture(tt.edit), other())
 			if j.Verdict != tt.verdict || !slices.Equal(codes(j.Reasons), tt.reasons) {
 				t.Errorf("verdict %s %v, want %s %v\n%v", j.Verdict, codes(j.Reasons), tt.verdict, tt.reasons, j.Reasons)
 			}
@@ -150,8 +158,11 @@ func TestTooFewIsProvisional(t *testing.T) {
 	if j := judgeOf(fixture(nil)); j.Verdict != reason.Pass || !j.Provisional || !slices.Contains(codes(j.Notes), "WORDS_PROVISIONAL_FEW") {
 		t.Errorf("one fixture: %+v, want a provisional pass", j)
 	}
-	if j := judgeOf(fixture(nil), fixture(nil)); j.Verdict != reason.Pass || j.Provisional {
+	if j := judgeOf(fixture(nil), other()); j.Verdict != reason.Pass || j.Provisional {
 		t.Errorf("two fixtures: %+v, want a final pass", j)
+	}
+	if j := judgeOf(fixture(nil), fixture(nil)); j.Verdict != reason.Failed || !slices.Contains(codes(j.Reasons), "WORDS_DUPLICATE") {
+		t.Errorf("one fixture twice: %+v, want a failure: it is no second one", j)
 	}
 	if j := judgeOf(); j.Verdict != reason.Failed {
 		t.Errorf("no fixture: verdict %s, want fail", j.Verdict)

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/transcript/editdist"
@@ -43,27 +44,49 @@ func (r *Report) Check() error {
 	if r.Schema != 1 {
 		return fmt.Errorf("transcript report: schema is %d, expected 1", r.Schema)
 	}
+	probe := 0
 	for i := range r.Comparisons {
-		if err := r.Comparisons[i].check(); err != nil {
+		c := &r.Comparisons[i]
+		if err := c.check(); err != nil {
 			return fmt.Errorf("transcript report: comparison %d: %w", i+1, err)
+		}
+		if c.Probe && probe > 0 {
+			return fmt.Errorf("transcript report: comparisons %d and %d are both of the probe item, expected one at most", probe, i+1)
+		}
+		if c.Probe {
+			probe = i + 1
 		}
 	}
 	return nil
 }
 
-var privateName = regexp.MustCompile(`^private-([0-9a-f]{12}|unknown)$`)
+// maxName bounds the name of a public fixture, in bytes.
+const maxName = 200
+
+// NameError says what is wrong with a public fixture's name: it is printed, and must be one line of plain characters
+// that leads to no place on a machine.
+func NameError(name string) error {
+	switch {
+	case name == "":
+		return errors.New("no fixture name")
+	case len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }):
+		return fmt.Errorf("fixture name %.*q: expected at most %d bytes of printable characters", maxName, name, maxName)
+	case strings.ContainsAny(name[:1], `/\~`) || strings.Contains(name, "..") || len(name) > 1 && name[1] == ':':
+		return fmt.Errorf("fixture name %q: expected a name, not a path", name)
+	}
+	return nil
+}
 
 func (c *Comparison) check() error {
 	profile := ProfileFor(c.Language)
+	if err := NameError(c.Fixture); err != nil {
+		return err
+	}
 	switch {
-	case c.Fixture == "":
-		return errors.New("no fixture name")
 	case c.Language != "unknown" && !languageName.MatchString(c.Language):
 		return fmt.Errorf("language is %q, expected a code or name in lower case", c.Language)
 	case c.Profile != profile.Name || c.Unit != profile.Unit:
 		return fmt.Errorf("profile %q by %q, expected %q by %q for language %s", c.Profile, c.Unit, profile.Name, profile.Unit, c.Language)
-	case !c.Public && !privateName.MatchString(c.Fixture):
-		return errors.New("a private fixture is called other than by its audio's digest")
 	case c.Public != (c.Words != nil):
 		return fmt.Errorf("public is %t, but words are kept is %t", c.Public, c.Words != nil)
 	case (c.Origin == nil) != (c.Source == nil):
@@ -73,6 +96,9 @@ func (c *Comparison) check() error {
 		if d.value != "" && !hexDigest.MatchString(d.value) {
 			return fmt.Errorf("%s is %q, expected a SHA-256 in lower-case hexadecimal", d.name, d.value)
 		}
+	}
+	if !c.Public && c.Fixture != neutralName(c.AudioSHA256) {
+		return errors.New("a private fixture is called other than by its audio's digest")
 	}
 	for _, s := range []namedSide{{"source", c.Source}, {"ggml", c.GGML}, {"coreml", c.CoreML}, {"human", c.Human}} {
 		if err := s.side.check(); err != nil {
@@ -96,6 +122,8 @@ func (s *Side) check() error {
 		return nil
 	case !hexDigest.MatchString(s.TextSHA256), s.TooLong != (s.NormalizedSHA256 == ""), !s.TooLong && !hexDigest.MatchString(s.NormalizedSHA256):
 		return errors.New("a digest is missing or no SHA-256 in lower-case hexadecimal")
+	case s.StdoutSHA256 != "" && !hexDigest.MatchString(s.StdoutSHA256):
+		return fmt.Errorf("stdout_sha256 is %q, expected a SHA-256 in lower-case hexadecimal", s.StdoutSHA256)
 	case s.Units < 0, s.Characters < s.Units, s.TooLong && s.Characters > 0:
 		return fmt.Errorf("%d units of %d characters", s.Units, s.Characters)
 	}

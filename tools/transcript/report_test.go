@@ -11,7 +11,8 @@ import (
 
 func reportOf(fixtures ...Fixture) *Report {
 	r := &Report{Schema: 1, Comparisons: []Comparison{}}
-	for _, f := range fixtures {
+	for i, f := range fixtures {
+		f.Probe = f.Probe && i == 0
 		r.Comparisons = append(r.Comparisons, Compare(f))
 	}
 	return r
@@ -31,6 +32,12 @@ func TestReportRoundTrip(t *testing.T) {
 		}),
 		fixture(func(f *Fixture) { f.Silence = true; f.CoreML.Text, f.GGML.Text, f.Source.Text = "", "", "" }),
 		fixture(func(f *Fixture) { f.Language = "../x" }),
+		fixture(func(f *Fixture) {
+			f.CoreML.Text = "cut in a character \xe4\xbd, and \xff \x00 \u2028 \u202e e\u0301 👩‍👩‍👧"
+		}),
+		fixture(func(f *Fixture) {
+			f.Language, f.CoreML.Text, f.GGML.Text = "zh", "今天天氣很好\xe4\xbd", "今天天氣很好\u3000"
+		}),
 	)
 	data, err := r.Encode()
 	if err != nil {
@@ -61,6 +68,11 @@ func TestReportRefuses(t *testing.T) {
 		{"a delta of nothing", private, func(c *Comparison) { c.CoreMLHuman = c.CoreMLSource }, "not there"},
 		{"a digest", private, func(c *Comparison) { c.GGML.TextSHA256 = "x" }, "side ggml"},
 		{"an origin left out", private, func(c *Comparison) { c.Origin = nil }, "origin"},
+		{"a name that is a path", nil, func(c *Comparison) { c.Fixture = "/home/me/a.wav" }, "not a path"},
+		{"a name that draws", nil, func(c *Comparison) { c.Fixture = "jfk\x1b[2J" }, "printable"},
+		{"a long name", nil, func(c *Comparison) { c.Fixture = strings.Repeat("a", maxName+1) }, "printable"},
+		{"a name of another recording", private, func(c *Comparison) { c.Fixture = "private-000000000000" }, "private"},
+		{"words of the run", private, func(c *Comparison) { c.GGML.StdoutSHA256 = "fellow" }, "stdout_sha256"},
 		{"a private name", private, func(c *Comparison) { c.Fixture = "secret.wav" }, "private"},
 		{"private words", private, func(c *Comparison) { c.Words = &PublicWords{} }, "words are kept"},
 		{"another profile", private, func(c *Comparison) { c.Profile = "basic/1" }, "profile"},
@@ -84,6 +96,15 @@ func TestReportRefuses(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// Two probe items are none.
+func TestReportOfTwoProbes(t *testing.T) {
+	r := reportOf(fixture(nil), other())
+	r.Comparisons[1].Probe = true
+	if err := r.Check(); err == nil || !strings.Contains(err.Error(), "probe") {
+		t.Errorf("error %v, want one about the probe item", err)
 	}
 }
 

@@ -2,11 +2,14 @@ package words
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
+	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
 
 // Names of the files in an outcome's folder; evidence is numbered from 001 as the report's comparisons are.
@@ -14,34 +17,55 @@ const reportName = "report.json"
 
 func evidenceName(i int, side string) string { return fmt.Sprintf("%03d-%s.evidence.json", i+1, side) }
 
+// files are an outcome's files by name.
+func (o *Outcome) files() (map[string][]byte, error) {
+	data, err := o.Report.Encode()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]byte{reportName: data}
+	for i, pair := range o.Runs {
+		for side, e := range map[string]*evidence.Evidence{"coreml": pair.CoreML, "ggml": pair.GGML} {
+			if out[evidenceName(i, side)], err = evidence.Encode(e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
 // Write writes an outcome into a folder, which it makes.
 func (o *Outcome) Write(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make folder of an outcome: %w", err)
-	}
-	data, err := o.Report.Encode()
+	files, err := o.files()
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, reportName), data, 0o644); err != nil {
-		return fmt.Errorf("write transcript report: %w", err)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make folder of an outcome: %w", err)
 	}
-	for i, pair := range o.Runs {
-		for side, e := range map[string]*evidence.Evidence{"coreml": pair.CoreML, "ggml": pair.GGML} {
-			data, err := evidence.Encode(e)
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(dir, evidenceName(i, side)), data, 0o644); err != nil {
-				return fmt.Errorf("write evidence: %w", err)
-			}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return fmt.Errorf("write outcome: %w", err)
 		}
 	}
 	return nil
 }
 
+// Digest is the digest of an outcome's folder, in the form of package tree.
+func (o *Outcome) Digest() (string, error) {
+	files, err := o.files()
+	if err != nil {
+		return "", err
+	}
+	var list []tree.File
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		list = append(list, tree.File{Path: name, SHA256: evidence.SHA256(files[name])})
+	}
+	return tree.DigestFiles(list), nil
+}
+
 // Read reads an outcome's folder and holds report and evidence against each other: a comparison counts only with the
-// evidence of its own runs.
+// evidence of its own runs, evidence only with a comparison, and a side's words only if they are those of its run.
 func Read(dir string) (*Outcome, error) {
 	data, err := os.ReadFile(filepath.Join(dir, reportName))
 	if err != nil {
@@ -72,6 +96,14 @@ func Read(dir string) (*Outcome, error) {
 		}
 		o.Runs = append(o.Runs, pair)
 	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read folder of an outcome: %w", err)
+	}
+	if want := 1 + 2*len(o.Runs); len(entries) != want {
+		return nil, fmt.Errorf("folder of an outcome: %d files for %d comparisons, expected %d: what was heard and is not in the report was left out of it",
+			len(entries), len(o.Runs), want)
+	}
 	return o, nil
 }
 
@@ -86,6 +118,8 @@ func matches(c transcript.Comparison, side *transcript.Side, kind evidence.Kind,
 		return fmt.Errorf("audio or model have other digests")
 	case e.Public != c.Public:
 		return fmt.Errorf("public is %t in one and %t in the other", e.Public, c.Public)
+	case side.StdoutSHA256 != e.Stdout.SHA256:
+		return fmt.Errorf("the run heard other words than the comparison says")
 	case processed(e) != side.Processed || truncated(e) != side.Truncated:
 		return fmt.Errorf("the run ended otherwise than the comparison says")
 	}

@@ -80,8 +80,13 @@ func (s *Spec) check() error {
 	}
 	probes := 0
 	for i, f := range s.Fixtures {
-		if f.Audio == "" || f.Name == "" && f.Public {
-			return fmt.Errorf("words spec: fixture %d has no audio, or is public and has no name", i+1)
+		if f.Audio == "" {
+			return fmt.Errorf("words spec: fixture %d has no audio", i+1)
+		}
+		if f.Public {
+			if err := transcript.NameError(f.Name); err != nil {
+				return fmt.Errorf("words spec: fixture %d: %w", i+1, err)
+			}
 		}
 		if f.Probe {
 			probes++

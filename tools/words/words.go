@@ -2,7 +2,9 @@ package words
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,7 +45,7 @@ func Run(ctx context.Context, s *Spec) (*Outcome, error) {
 		}
 		c, pair, err := s.compare(ctx, f, sources)
 		if err != nil {
-			return nil, fmt.Errorf("fixture %d: %w", i+1, err)
+			return nil, fmt.Errorf("fixture %d: %w", i+1, discreet(f, err))
 		}
 		out.Report.Comparisons = append(out.Report.Comparisons, c)
 		out.Runs = append(out.Runs, pair)
@@ -53,6 +55,15 @@ func Run(ctx context.Context, s *Spec) (*Outcome, error) {
 		}
 	}
 	return out, nil
+}
+
+// discreet takes the name of a private recording's file out of an error, which ends in a build's log.
+func discreet(f Fixture, err error) error {
+	if f.Public || !strings.Contains(err.Error(), filepath.Base(f.Audio)) {
+		return err
+	}
+	text := strings.ReplaceAll(err.Error(), f.Audio, "its audio")
+	return errors.New(strings.ReplaceAll(text, filepath.Base(f.Audio), "its audio"))
 }
 
 func (s *Spec) compare(ctx context.Context, f Fixture, sources *transcript.SourceFile) (transcript.Comparison, Pair, error) {
@@ -94,7 +105,7 @@ func HeardIn(e *evidence.Evidence, stdout string) (*transcript.Heard, error) {
 		return nil, fmt.Errorf("arguments of a %s run: %w", e.Kind, err)
 	}
 	return &transcript.Heard{
-		Text:        stdout,
+		Text: stdout, StdoutSHA256: e.Stdout.SHA256,
 		Sources:     strings.Join([]string{e.Pin.Commit, e.Pin.ManifestSHA256, e.Pin.Patch.SHA256, e.Pin.PatchedFile.SHA256}, " "),
 		ModelSHA256: e.Digests.Model, AudioSHA256: e.Digests.Audio, Decoding: decoding,
 		Processed: processed(e),

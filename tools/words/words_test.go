@@ -204,6 +204,20 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
+// Nor is its file's name in an error, which a build prints.
+func TestPrivateError(t *testing.T) {
+	for _, public := range []bool{true, false} {
+		s := newSpec(t, public, said+"\n"+said)
+		if err := os.Remove(s.Fixtures[0].Audio); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Run(t.Context(), s)
+		if err == nil || strings.Contains(err.Error(), "talk 0") != public || strings.Contains(err.Error(), filepath.Dir(s.Fixtures[0].Audio)) != public {
+			t.Errorf("public %t: error %v, want one that names the file only if it is public", public, err)
+		}
+	}
+}
+
 func TestWriteAndRead(t *testing.T) {
 	dir := t.TempDir()
 	o := mustRun(t, newSpec(t, true, said+"\n"+said, said+"\nother words"))
@@ -216,6 +230,10 @@ func TestWriteAndRead(t *testing.T) {
 	}
 	if diff := cmp.Diff(o, back); diff != "" {
 		t.Errorf("what was read differs (-written +read):\n%s", diff)
+	}
+	want, err := tree.Digest(dir)
+	if got, err2 := o.Digest(); err != nil || err2 != nil || got != want {
+		t.Errorf("digest %s (%v), want the folder's %s (%v)", got, err2, want, err)
 	}
 	// Evidence of another comparison, or of the other side, does not count.
 	swap := func(a, b string) {
@@ -234,6 +252,28 @@ func TestWriteAndRead(t *testing.T) {
 		}
 		swap(pair[0], pair[1])
 	}
+	// A report from which a comparison was taken does not hide its runs.
+	short := *o
+	short.Report = &transcript.Report{Schema: 1, Comparisons: o.Report.Comparisons[:1]}
+	short.Runs = o.Runs[:1]
+	if err := short.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "left out") {
+		t.Errorf("with a comparison left out: error %v", err)
+	}
+	// Nor does one that was written of other words in the same recording.
+	bent := *o
+	bent.Report = &transcript.Report{Schema: 1, Comparisons: slices.Clone(o.Report.Comparisons)}
+	side := *o.Report.Comparisons[1].CoreML
+	side.StdoutSHA256 = o.Report.Comparisons[0].CoreML.StdoutSHA256
+	bent.Report.Comparisons[1].CoreML = &side
+	if err := bent.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "heard other words") {
+		t.Errorf("with other words: error %v", err)
+	}
 	if err := os.Remove(filepath.Join(dir, "002-ggml.evidence.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -248,6 +288,8 @@ func TestSpecRefuses(t *testing.T) {
 		"two probes":  func(s *Spec) { s.Fixtures[1].Probe = true },
 		"no audio":    func(s *Spec) { s.Fixtures[0].Audio = "" },
 		"no name":     func(s *Spec) { s.Fixtures[0].Name = "" },
+		"a path":      func(s *Spec) { s.Fixtures[0].Name = "/home/me/talk" },
+		"escapes":     func(s *Spec) { s.Fixtures[0].Name = "talk\x1b[2J" },
 		"schema":      func(s *Spec) { s.Schema = 2 },
 		"source":      func(s *Spec) { s.Source += "x" },
 	} {

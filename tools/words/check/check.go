@@ -19,8 +19,8 @@ const Name = "words"
 // DefaultPolicy is the frozen policy that a release goes by.
 const DefaultPolicy = "words_v1"
 
-// Judge judges an outcome under the frozen policy of that name. Facts are the totals, and the digests of what ran, which
-// are the same in every run or the judgement fails.
+// Judge judges an outcome under the frozen policy of that name. Facts are the totals, the digest of the
+// outcome's folder, and those of what ran, which are the same in every run or the judgement fails.
 func Judge(o *words.Outcome, policyName string) (*judge.Judgement, error) {
 	frozen, err := policy.Frozen(policyName)
 	if err != nil {
@@ -35,10 +35,14 @@ func Judge(o *words.Outcome, policyName string) (*judge.Judgement, error) {
 	}
 	w := transcript.Judge(o.Report.Comparisons, thresholds)
 	t := w.Totals
+	evidenceDigest, err := o.Digest()
+	if err != nil {
+		return nil, err
+	}
 	j := &judge.Judgement{
 		Name: Name, Reasons: w.Reasons, Notes: w.Notes, Policy: &judge.PolicyRef{Name: frozen.Name, SHA256: frozen.SHA256},
 		Facts: map[string]any{
-			"provisional": w.Provisional, "recordings": t.Fixtures, "units": t.CoreMLGGML.Reference(),
+			"evidence_digest": evidenceDigest, "provisional": w.Provisional, "recordings": t.Fixtures, "units": t.CoreMLGGML.Reference(),
 			"coreml_source_edits": t.CoreMLSource.Edits(), "ggml_source_edits": t.GGMLSource.Edits(), "coreml_ggml_edits": t.CoreMLGGML.Edits(),
 			"coreml_source_rate": t.CoreMLSource.Rate(), "ggml_source_rate": t.GGMLSource.Rate(), "coreml_ggml_rate": t.CoreMLGGML.Rate(),
 		},

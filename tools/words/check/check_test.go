@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,8 @@ func outcome(t *testing.T, edit func(*words.Pair)) *words.Outcome {
 	o := &words.Outcome{Report: &transcript.Report{Schema: 1}}
 	for i := range 2 {
 		pair := words.Pair{CoreML: evidencetest.Sample(evidence.KindCoreML), GGML: evidencetest.Sample(evidence.KindContrast)}
+		audio := strings.Repeat(fmt.Sprint(i+1), 64)
+		pair.CoreML.Digests.Audio, pair.GGML.Digests.Audio = audio, audio
 		if i == 1 && edit != nil {
 			edit(&pair)
 		}
@@ -38,6 +41,10 @@ func outcome(t *testing.T, edit func(*words.Pair)) *words.Outcome {
 	return o
 }
 
+func say(e *evidence.Evidence, text string) {
+	e.Stdout = evidence.Normaliser{}.Stream([]byte(text), false, true, nil)
+}
+
 func TestJudge(t *testing.T) {
 	other := strings.Repeat("9", 64)
 	tests := []struct {
@@ -48,10 +55,14 @@ func TestJudge(t *testing.T) {
 	}{
 		{"as it should be", nil, reason.Pass, ""},
 		{"Core ML was not loaded", func(p *words.Pair) {
-			p.CoreML.Stderr.Lines = slices.DeleteFunc(p.CoreML.Stderr.Lines, func(l string) bool { return strings.HasSuffix(l, "Core ML model loaded") })
+			lines := slices.DeleteFunc(p.CoreML.Stderr.Lines, func(l string) bool { return strings.HasSuffix(l, "Core ML model loaded") })
+			p.CoreML.Stderr = evidence.Normaliser{}.Stream([]byte(strings.Join(lines, "\n")+"\n"), false, true, nil)
 		}, reason.Failed, "LOAD_MARKER_ABSENT"},
-		{"other words", func(p *words.Pair) { p.CoreML.Stdout.Lines = []string{"Something else entirely"} }, reason.Failed, "WORDS_COREML_CHANGED"},
-		{"no words", func(p *words.Pair) { p.CoreML.Stdout.Lines = nil }, reason.Failed, "WORDS_COREML_EMPTY"},
+		{"other words", func(p *words.Pair) { say(p.CoreML, "Something else entirely\n") }, reason.Failed, "WORDS_COREML_CHANGED"},
+		{"no words", func(p *words.Pair) { say(p.CoreML, "") }, reason.Failed, "WORDS_COREML_EMPTY"},
+		{"the same recording again", func(p *words.Pair) {
+			p.CoreML.Digests.Audio, p.GGML.Digests.Audio = strings.Repeat("1", 64), strings.Repeat("1", 64)
+		}, reason.Failed, "WORDS_DUPLICATE"},
 		{"another encoder", func(p *words.Pair) { p.CoreML.Digests.Encoder = &other }, reason.Failed, "WORDS_SIDES_UNLIKE"},
 		{"another model on both sides", func(p *words.Pair) { p.CoreML.Digests.Model, p.GGML.Digests.Model = other, other }, reason.Failed, "WORDS_SIDES_UNLIKE"},
 		{"a run that a deadline ended", func(p *words.Pair) { p.CoreML.Exit = evidence.Exit{Kind: evidence.ExitTimeout} }, reason.Unknown, "WORDS_TRUNCATED"},
