@@ -1,6 +1,6 @@
 """Gates that must fail: each experiment breaks one thing and names the reason that must be found."""
 
-load("//gate:defs.bzl", "gate_test", "whisper_run")
+load("//gate:defs.bzl", "gate_test", "whisper_run", "whisper_words")
 
 visibility("//gate/experiments")
 
@@ -52,4 +52,37 @@ def experiment(
         judge = "//gate/tests:" + judge + "_test",
         runs = others | {name + "_run": kind},
         target_compatible_with = ["@platforms//os:linux"],
+    )
+
+def words_experiment(name, expect, recordings = ["//testdata/speech:jfk"], source = "//testdata/transcripts:tiny.en.json", fault = "none", **kwargs):
+    """Hears recordings under a broken condition, and holds the words gate to failing for the right reason.
+
+    Args:
+      name: of the test; the judgement is `<name>_words`.
+      expect: reason codes of which one must be found.
+      recordings: what is heard; the first is the probe.
+      source: transcripts of the source model.
+      fault: of the emulated lane's double.
+      **kwargs: of the test.
+    """
+    whisper_words(
+        name = name + "_words",
+        testonly = True,
+        encoder = "//gate:encoder",
+        fault = fault,
+        model = "@whisper_models//:tiny.en",
+        probe = recordings[0],
+        recordings = recordings,
+        source = source,
+        target_compatible_with = ["@platforms//os:linux"],
+        **kwargs
+    )
+    gate_test(
+        name = name,
+        size = "small",
+        expect = expect,
+        inputs = {name + "_words": "GATE_WORDS"},
+        judge = "//gate/tests:words_test",
+        target_compatible_with = ["@platforms//os:linux"],
+        **kwargs
     )

@@ -5,7 +5,9 @@ load("//gate/private:coreml_encoder.bzl", "coreml_encoder")
 load("//gate/private:encoder_parity.bzl", "encoder_parity")
 load("//gate/private:gate_receipt.bzl", "gate_receipt")
 load("//gate/private:gate_test.bzl", "gate_test")
+load("//gate/private:messages.bzl", "words_without_recordings")
 load("//gate/private:whisper_run.bzl", "whisper_run")
+load("//gate/private:whisper_words.bzl", "whisper_words")
 
 visibility("//gate/...")
 
@@ -27,6 +29,10 @@ def coreml_encoder_gate(
         mel = None,
         parity_policy = None,
         policy = None,
+        recordings = [],
+        probe = None,
+        source = None,
+        words_policy = "words_v1",
         tags = [],
         visibility = None):
     """Makes encoder, runs, tests and receipt for one Whisper model.
@@ -41,6 +47,7 @@ def coreml_encoder_gate(
     - `canary_test`: the same program refuses cleanly without the encoder;
     - `contrast_test`: ggml's own encoder shows its own marker, so that markers discriminate;
     - `transcript_test`: both encoders write the reference words;
+    - `words`, `words_test`, with `recordings`: both encoders write the source model's words in each of them;
     - `receipt`: all of it bound by digest, as `<prefix>receipt.json`;
     - `<name>`: a test_suite of the tests.
 
@@ -63,6 +70,10 @@ def coreml_encoder_gate(
       parity_policy: name of the frozen policy for the numbers. Default `fp32_v2` for float32 encoders, which alone
         satisfies the release gate, and `fp16_v1` for float16 ones that are written here.
       policy: frozen thresholds; default `@rules_coreml_gate//gate/policy:default`.
+      recordings: `recording` targets: what is heard beyond `audio`. With them, the receipt is no pass without the judgement `words`.
+      probe: the one of `recordings` on which all sides have to agree first. Without one, the words are provisional.
+      source: transcripts of `recordings` by the source model itself (docs/transcripts.md). Without them, the words are provisional.
+      words_policy: name of the frozen policy for the words.
       tags: of all targets.
       visibility: of all targets.
     """
@@ -98,6 +109,23 @@ def coreml_encoder_gate(
         "contract": "GATE_CONTRACT",
         "parity": "GATE_PARITY",
     }
+    if recordings:
+        whisper_words(
+            name = prefix + "words",
+            model = model,
+            encoder = prefix + "encoder",
+            recordings = recordings,
+            probe = probe,
+            source = source,
+            policy = words_policy,
+            threads = threads,
+            deadline_seconds = deadline_seconds,
+            lane = lane,
+            **common
+        )
+        written["words"] = "GATE_WORDS"
+    elif probe or source:
+        fail(words_without_recordings(native.package_relative_label(name)))
     for judgement, variable in written.items():
         gate_test(
             name = prefix + judgement + "_test",
@@ -165,6 +193,7 @@ def coreml_encoder_gate(
         canary = prefix + "canary_run",
         contrast = prefix + "contrast_run",
         judgements = [prefix + judgement for judgement in written],
+        required = written.keys(),
         reference = reference,
         policy = policy,
         **common

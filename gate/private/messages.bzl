@@ -44,6 +44,11 @@ def no_compile_action(label):
     return ("{label}: found no action that compiles whisper.cpp below `binary`, so the flavour's defines cannot be read. Expected a " +
             "cc_binary (or macos_command_line_application) that depends on the cc_library of src/whisper.cpp.").format(label = label)
 
+def words_without_recordings(label):
+    return ("{label}: `probe` and `source` are about `recordings`, and there are none: give the recordings, or leave both out.").format(
+        label = label,
+    )
+
 def wrong_probe(label, probe, recordings):
     return ("{label}: `probe` must be one of its `recordings`, which are {recordings}, found {probe}: add it to them, or name another.").format(
         label = label,

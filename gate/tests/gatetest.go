@@ -7,6 +7,7 @@
 //	GATE_CONTRACT                                                        runfiles path of the judgement over model and encoder
 //	GATE_PARITY                                                          runfiles path of the judgement over the numbers
 //	GATE_WORDS                                                           runfiles path of the judgement over what was heard
+//	PRIVATE_*                                                            runfiles paths of what a private gate wrote, see private_test.go
 //	GATE_EXPECT   for tests of the gates themselves: the gate must fail, and for one of these
 //	              reason codes, separated by commas
 //
@@ -93,6 +94,9 @@ func Environment(getenv func(string) string) func(string) string {
 		"GATE_EVIDENCE_COREML": "testdata/coreml.json", "GATE_EVIDENCE_CANARY": "testdata/canary.json", "GATE_EVIDENCE_CONTRAST": "testdata/contrast.json",
 		"GATE_REFERENCE": "testdata/reference.txt", "GATE_POLICY": "../policy/gate_v1.json", "GATE_CONTRACT": "testdata/contract.json",
 		"GATE_PARITY": "testdata/parity.json", "GATE_WORDS": "testdata/words.json",
+		"PRIVATE_CONTROL": "testdata/coreml.json", "PRIVATE_COREML": "testdata/canary.json", "PRIVATE_CANARY": "testdata/canary.json",
+		"PRIVATE_CONTRAST": "testdata/canary.json", "PRIVATE_WORDS": "testdata/contract.json", "PRIVATE_RECEIPT": "testdata/contract.json",
+		"PRIVATE_REPORT": "testdata/parity.json",
 	}
 	return func(name string) string { return plain[name] }
 }
