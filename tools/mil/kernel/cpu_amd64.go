@@ -6,6 +6,8 @@ package kernel
 // of 512 bits, which give the same bytes as those of 256.
 var useAsm, useWide = detect()
 
+const asmPath = PathAVX2
+
 func detect() (asm, wide bool) {
 	top, _, _, _ := cpuid(0, 0)
 	if top < 7 {

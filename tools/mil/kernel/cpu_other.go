@@ -1,8 +1,10 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package kernel
 
 var useAsm, useWide = false, false
+
+const asmPath = PathPortable
 
 func gemmTile(k int, a *float32, rs, cs int, b, c *float32, ldc, add int) {
 	panic("kernel: no assembly")

@@ -12,7 +12,7 @@ func bothPaths(t *testing.T, f func(t *testing.T)) {
 	for _, c := range []struct {
 		name      string
 		asm, wide bool
-	}{{PathPortable, false, false}, {PathAVX2, true, false}, {PathAVX2 + "-wide", true, true}} {
+	}{{PathPortable, false, false}, {asmPath, true, false}, {asmPath + "-wide", true, true}} {
 		if c.asm && !have || c.wide && !haveWide {
 			continue
 		}

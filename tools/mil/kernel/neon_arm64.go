@@ -1,0 +1,131 @@
+//go:build arm64 && !purego
+
+package kernel
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Every arm64 processor that Go runs on has NEON. There is no path of wider registers.
+var useAsm, useWide = true, false
+
+const asmPath = PathNEON
+
+func gemmWide(k int, a, a6 *float32, rs, cs int, b, b16, c *float32, ldc, add int) {
+	panic("kernel: no wide registers")
+}
+
+// lanes is the width in which rows are walked and sums are formed, as on x86-64.
+const lanes = 8
+
+// block is what does not fill the lanes: values, and behind them what changes no result.
+type block [lanes]float32
+
+func padded(p *float32, at, n int, with float32) block {
+	var b block
+	for i := copy(b[:], unsafe.Slice(p, n)[at:]); i < lanes; i++ {
+		b[i] = with
+	}
+	return b
+}
+
+func keep(p *float32, at, n int, b *block) { copy(unsafe.Slice(p, n)[at:], b[:]) }
+
+func maxRow(src *float32, n int) float32 {
+	whole := n &^ (lanes - 1)
+	if whole == n {
+		return maxBlocks(src, n)
+	}
+	low := float32(math.Inf(-1))
+	if whole > 0 {
+		low = maxBlocks(src, whole)
+	}
+	b := padded(src, whole, n, low)
+	return max(low, maxBlocks(&b[0], lanes))
+}
+
+func expRow(dst, src *float32, n int, sub float32) float64 {
+	var sums [lanes]float64
+	whole := n &^ (lanes - 1)
+	if whole > 0 {
+		expBlocks(dst, src, whole, sub, &sums)
+	}
+	if whole < n {
+		// e to the power of minus infinity adds nothing, or NaN where every sum is NaN.
+		b := padded(src, whole, n, float32(math.Inf(-1)))
+		expBlocks(&b[0], &b[0], lanes, sub, &sums)
+		keep(dst, whole, n, &b)
+	}
+	return tree(&sums)
+}
+
+// tree adds eight lanes in the order of the x86-64 path.
+func tree(s *[lanes]float64) float64 {
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+func scaleRow(dst, src *float32, n int, by float32) {
+	rowsOf(dst, src, n, func(dst, src *float32, n int) { scaleBlocks(dst, src, n, by) })
+}
+
+func geluRow(dst, src *float32, n int) { rowsOf(dst, src, n, geluBlocks) }
+
+// rowsOf walks a row by a routine for whole lanes.
+func rowsOf(dst, src *float32, n int, do func(dst, src *float32, n int)) {
+	whole := n &^ (lanes - 1)
+	if whole > 0 {
+		do(dst, src, whole)
+	}
+	if whole < n {
+		b := padded(src, whole, n, 0)
+		do(&b[0], &b[0], lanes)
+		keep(dst, whole, n, &b)
+	}
+}
+
+func layerNormRow(dst, src, gamma, beta *float32, n int, eps float64) {
+	whole := n &^ (lanes - 1)
+	rest := unsafe.Slice(src, n)[whole:]
+	var sums, squares [lanes]float64
+	if whole > 0 {
+		sumBlocks(src, whole, &sums)
+	}
+	for i, v := range rest {
+		sums[i] += float64(v)
+	}
+	mean := tree(&sums) / float64(n)
+	if whole > 0 {
+		squareBlocks(src, whole, mean, &squares)
+	}
+	for i, v := range rest {
+		d := float64(v) - mean
+		squares[i] = math.FMA(d, d, squares[i])
+	}
+	dev := math.Sqrt(tree(&squares)/float64(n) + eps)
+	if whole > 0 {
+		normBlocks(dst, src, gamma, beta, whole, mean, dev)
+	}
+	if whole < n {
+		b, g, s := padded(src, whole, n, 0), padded(gamma, whole, n, 0), padded(beta, whole, n, 0)
+		normBlocks(&b[0], &b[0], &g[0], &s[0], lanes, mean, dev)
+		keep(dst, whole, n, &b)
+	}
+}
+
+func pairRows(dst, x, y *float32, n int, do func(dst, x, y *float32, n int)) {
+	whole := n &^ (lanes - 1)
+	if whole > 0 {
+		do(dst, x, y, whole)
+	}
+	if whole < n {
+		a, b := padded(x, whole, n, 0), padded(y, whole, n, 1)
+		do(&a[0], &a[0], &b[0], lanes)
+		keep(dst, whole, n, &a)
+	}
+}
+
+func addRows(dst, x, y *float32, n int) { pairRows(dst, x, y, n, addBlocks) }
+func subRows(dst, x, y *float32, n int) { pairRows(dst, x, y, n, subBlocks) }
+func mulRows(dst, x, y *float32, n int) { pairRows(dst, x, y, n, mulBlocks) }
+func divRows(dst, x, y *float32, n int) { pairRows(dst, x, y, n, divBlocks) }
