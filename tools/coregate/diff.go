@@ -9,6 +9,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 )
 
 func newDiffCmd() *cobra.Command {
@@ -49,17 +50,17 @@ func readReceipt(stdin io.Reader, path string) (*receipt.Statement, error) {
 }
 
 func decodeReceipt(path string, data []byte) (*receipt.Statement, error) {
+	if e, err := envelope.Parse(data); err == nil {
+		data = e.Payload
+	}
 	s, err := receipt.Decode(data)
 	if err == nil {
 		return s, nil
 	}
-	if e, envelopeErr := envelope.Parse(data); envelopeErr == nil {
-		s, err = receipt.Decode(e.Payload)
+	if r, releaseErr := release.Decode(data); releaseErr == nil {
+		err = fmt.Errorf("a release of %d receipts: give one of those", len(r.Predicate.Receipts))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
+	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
 func printChanges(w io.Writer, changes []receipt.Change, asJSON bool) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/envelope/envelopetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
 )
 
 // desk is a receipt, its files and a key, as a user has them.
@@ -43,6 +44,15 @@ func TestSignVerify(t *testing.T) {
 	w := d.world
 	unsigned := w.File(t, "unsigned.json", `{"payload":"e30=","payloadType":"application/vnd.in-toto+json","signatures":[]}`)
 	zeros := strings.Repeat("0", 64)
+	bound, err := release.Build(&release.Spec{Schema: 1, Name: "//:release", Receipts: []string{d.receipt}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := release.Encode(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	releaseFile := w.File(t, "release.json", string(text))
 	_, stranger := envelopetest.Write(t, envelopetest.Ed25519(t))
 	for _, c := range []struct {
 		name string
@@ -89,6 +99,7 @@ func TestSignVerify(t *testing.T) {
 		{"report of a signed one", []string{"report", "--key", d.public, d.signed}, 0, "valid, by key"},
 		{"report with a wrong key", []string{"report", "--key", stranger, d.signed}, 2, "KEY_ID_MISMATCH"},
 		{"report with a foreign file", []string{"report", d.receipt, "--file", w.Spec.Audio}, 2, "neither evidence nor observations"},
+		{"report of a release", []string{"report", releaseFile}, 2, "a release of 1 receipts"},
 		{"report in no form", []string{"report", "--format", "pdf", d.receipt}, 2, "html, junit or text"},
 	} {
 		code, out, errs := call(t, "", c.args...)

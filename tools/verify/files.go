@@ -107,6 +107,9 @@ func (r *Result) listed(s *receipt.Statement, f Files) (map[string]bool, error) 
 	seen := map[string]bool{}
 	for _, path := range f.Others {
 		found, err := digest(path)
+		if errors.Is(err, tree.ErrUnsafe) {
+			found, err = err.Error(), nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -117,11 +120,13 @@ func (r *Result) listed(s *receipt.Statement, f Files) (map[string]bool, error) 
 	}
 	// The contrast run's program is named, as what the gate was contrasted with. It has no Core ML, and
 	// nothing would tell a user who gets it instead of the program that was gated.
-	if contrast := s.Material(receipt.MaterialContrastCLI); contrast != s.Subject[0].Digest["sha256"] {
-		delete(known, contrast)
-	}
+	contrast := s.Material(receipt.MaterialContrastCLI)
 	sums, err := r.shipped(f.Release)
 	for _, path := range slices.Sorted(maps.Keys(sums)) {
+		if sums[path] == contrast && contrast != s.Subject[0].Digest["sha256"] {
+			r.Add("FILE_UNLISTED", filepath.Base(path), "what was gated", "the program of the contrast run, %s", contrast)
+			continue
+		}
 		r.list(known, seen, path, sums[path])
 	}
 	return seen, err

@@ -228,6 +228,11 @@ func TestVerify(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, reason.Failed, "FILE_UNLISTED"},
+		{"folder with a pipe", func(t *testing.T, s *scene) {
+			dir := filepath.Dir(s.world.File(t, "folder/file", "x"))
+			special(t, dir, "pipe")
+			s.files.Others = []string{dir}
+		}, reason.Failed, "FILE_UNLISTED"},
 		{"pipe in the encoder at hand", func(t *testing.T, s *scene) { special(t, s.files.Encoder, "pipe") }, reason.Failed, "FILE_MISMATCH"},
 		{"another reference", func(t *testing.T, s *scene) {
 			s.files.Reference = s.world.File(t, "other.txt", "other words")
