@@ -2,6 +2,7 @@ package binary
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -60,7 +61,15 @@ func (m machO) bytes(signature []byte) []byte {
 	for _, l := range loads {
 		out = append(out, l...)
 	}
-	return append(append(out, m.tail...), signature...)
+	out = append(out, m.tail...)
+	if len(signature) >= 28+directoryBytes {
+		// The one page of code, now that it is known.
+		directory := signature[28 : 28+directoryBytes]
+		binary.BigEndian.PutUint32(directory[32:], uint32(len(out)))
+		sum := sha256.Sum256(out)
+		copy(directory[44:], sum[:])
+	}
+	return append(out, signature...)
 }
 
 const texts = "loading Core ML model from '\x00failed to load Core ML model from '\x00Core ML model loaded\x00error: failed to initialize whisper context\x00"
@@ -74,11 +83,14 @@ func whisperCLI() machO {
 	}}
 }
 
-// signature is a super blob with a code directory of SHA-256 hashes, and a CMS blob of cms bytes.
+// directoryBytes is the size of a code directory with one hash, at its end.
+const directoryBytes = 44 + sha256.Size
+
+// signature is a super blob with a code directory of one SHA-256 hash, and a CMS blob of cms bytes.
 func signature(flags uint32, cms int) []byte {
-	directory := make([]byte, 44)
-	copy(directory, be(magicCodeDirectory, 44, 0x20400, flags))
-	directory[37] = hashSHA256
+	directory := make([]byte, directoryBytes)
+	copy(directory, be(magicCodeDirectory, directoryBytes, 0x20400, flags, 44, 0, 0, 1))
+	directory[36], directory[37], directory[39] = sha256.Size, hashSHA256, 14
 	wrapper := append(be(magicCMS, uint32(8+cms)), make([]byte, cms)...)
 	out := be(magicSuperBlob, uint32(28+len(directory)+len(wrapper)), 2, 0, 28, 0x10000, uint32(28+len(directory)))
 	return append(append(out, directory...), wrapper...)
@@ -93,7 +105,7 @@ func TestMachO(t *testing.T) {
 	want := &Identity{
 		Format: "mach-o", OS: "macos", Arch: "arm64", MinOS: "13.3", SDK: "15.5.1", ID: "30313233343536373839616263646566",
 		Libraries: []string{"/usr/lib/libSystem.B.dylib", "/System/Library/Frameworks/CoreML.framework/Versions/A/CoreML"},
-		RPaths:    []string{}, Symbols: []string{}, Texts: coreMLTexts, CLI: true, Signature: "ad hoc", CDHash: id.CDHash,
+		RPaths:    []string{}, Environment: []string{}, Symbols: []string{}, Texts: coreMLTexts, CLI: true, Signature: "ad hoc", CDHash: id.CDHash,
 	}
 	if diff := cmp.Diff(want, id); diff != "" {
 		t.Errorf("identity (-want +got):\n%s", diff)
@@ -172,6 +184,29 @@ func TestCheck(t *testing.T) {
 		"rpath in the system": {
 			with(func(m *machO) { m.loads = append(m.loads, named(0x8000001c, 12, "/usr/lib/swift")) }), signed, mac, "BINARY_NO_SYMBOLS",
 		},
+		"library by a bare name": {
+			with(func(m *machO) { m.loads = append(m.loads, named(0xc, 24, "libggml.dylib")) }), signed, mac,
+			"BINARY_LIBRARY_PATH BINARY_NO_SYMBOLS",
+		},
+		"lazy library": {
+			with(func(m *machO) { m.loads = append(m.loads, named(lcLazyLoadDylib, 24, "/tmp/a.dylib")) }), signed, mac,
+			"BINARY_LIBRARY_PATH BINARY_NO_SYMBOLS",
+		},
+		"upward library": {
+			with(func(m *machO) { m.loads = append(m.loads, named(lcLoadUpwardDylib, 24, "/tmp/a.dylib")) }), signed, mac,
+			"BINARY_LIBRARY_PATH BINARY_NO_SYMBOLS",
+		},
+		"setting for the loader": {
+			with(func(m *machO) { m.loads = append(m.loads, named(lcDyldEnvironment, 12, "DYLD_LIBRARY_PATH=/tmp")) }), signed, mac,
+			"BINARY_LIBRARY_PATH BINARY_NO_SYMBOLS",
+		},
+		"loader of its own": {
+			with(func(m *machO) { m.loads = append(m.loads, named(lcLoadDylinker, 12, "/tmp/dyld")) }), signed, mac,
+			"BINARY_LIBRARY_PATH BINARY_NO_SYMBOLS",
+		},
+		"the system's loader": {
+			with(func(m *machO) { m.loads = append(m.loads, named(lcLoadDylinker, 12, "/usr/lib/dyld")) }), signed, mac, "BINARY_NO_SYMBOLS",
+		},
 		"library from Homebrew": {
 			with(func(m *machO) { m.loads = append(m.loads, named(0xc, 24, "/opt/homebrew/lib/libggml.dylib")) }), signed, mac,
 			"BINARY_LIBRARY_PATH BINARY_NO_SYMBOLS",
@@ -197,12 +232,42 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// What changed after it was signed, macOS kills.
+func TestBrokenSignature(t *testing.T) {
+	whole := whisperCLI().bytes(signature(flagAdHoc, 0))
+	for name, edit := range map[string]func(data []byte, directory int){
+		"a byte of code":      func(data []byte, _ int) { data[len(data)-200] ^= 1 },
+		"a byte of the hash":  func(data []byte, d int) { data[d+44] ^= 1 },
+		"no hashes":           func(data []byte, d int) { copy(data[d+28:], be(0)) },
+		"less code":           func(data []byte, d int) { copy(data[d+32:], be(8)) },
+		"no code":             func(data []byte, d int) { copy(data[d+28:], be(0, 0)) },
+		"hashes of 20 bytes":  func(data []byte, d int) { data[d+36] = 20 },
+		"hashes beyond it":    func(data []byte, d int) { copy(data[d+16:], be(1<<31)) },
+		"one page, all of it": func(data []byte, d int) { data[d+39] = 0 },
+	} {
+		data := bytes.Clone(whole)
+		edit(data, bytes.Index(data, be(magicCodeDirectory)))
+		id, err := Parse(name, data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := "BINARY_SIGNATURE_BROKEN BINARY_NO_SYMBOLS"
+		if name == "one page, all of it" {
+			want = "BINARY_NO_SYMBOLS"
+		}
+		if got := codes(Check("cli", id, Want{})); got != want {
+			t.Errorf("%s: reasons %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	whole := whisperCLI().bytes(signature(flagAdHoc, 0))
 	library := whisperCLI()
 	library.kind = 6
 	for name, data := range map[string][]byte{
-		"empty": nil, "script": []byte("#!/bin/sh\n"), "universal": be(0xcafebabe, 2), "text": []byte("hello"),
+		"empty": nil, "script": []byte("#!/bin/sh\n"), "universal": be(0xcafebabe, 2), "universal of 64 bits": be(0xcafebabf, 2), "Java class": be(0xcafebabe, 52), "LFS": []byte("version https://git-lfs"),
+		"Mach-O of 32 bits": le(0xfeedface, 12), "big-endian Mach-O": be(0xfeedfacf, 12), "Windows": []byte("MZ"), "archive": []byte("!<arch>\n"), "text": []byte("hello"),
 		"library": library.bytes(nil), "cut load command": whole[:60], "signature beyond the end": whole[:len(whole)-1],
 		"ELF of four bytes": []byte("\x7fELF"), "bad signature": whisperCLI().bytes(make([]byte, 40)),
 	} {

@@ -28,6 +28,8 @@ var Reasons = reason.Table{
 		Do: "Link statically, and remove rpaths."},
 	{Code: "BINARY_UNSIGNED", Class: reason.Fail, Means: "A program for macOS on arm64 without a valid signature is killed when it starts.",
 		Do: "Sign it, ad hoc at least; then hash it."},
+	{Code: "BINARY_SIGNATURE_BROKEN", Class: reason.Fail, Means: "The program changed after it was signed: macOS kills it when it reaches what changed.",
+		Do: "Build it again, or sign it again; then hash it."},
 	{Code: "BINARY_NO_SYMBOLS", Class: reason.Note, Means: "The symbol table does not show the bridge's functions, since the program was stripped; its texts were judged alone.",
 		Do: "Nothing, or keep symbols to see more."},
 }
@@ -68,6 +70,9 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 	}
 	if id.Format == "mach-o" && id.Arch == "arm64" && id.Signature == "none" {
 		add("BINARY_UNSIGNED", "a code signature", "none")
+	}
+	if id.Broken != "" {
+		add("BINARY_SIGNATURE_BROKEN", "bytes that the signature matches", id.Broken)
 	}
 	checkCoreML(id, want, add)
 	return out

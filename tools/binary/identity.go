@@ -39,10 +39,14 @@ type Identity struct {
 	SDK   string `json:"sdk"`
 	// ID is the Mach-O's UUID or the ELF's build id, in hexadecimal digits; empty if there is none.
 	ID string `json:"id"`
+	// Loader is the program that loads this one; empty if it is static.
+	Loader string `json:"loader"`
 	// Libraries are the names under which the loader will look for libraries, frameworks among them.
 	Libraries []string `json:"libraries"`
 	// RPaths are folders that the file adds to the search.
 	RPaths []string `json:"rpaths"`
+	// Environment are settings for the loader that a Mach-O carries (DYLD_…=…).
+	Environment []string `json:"loader_environment"`
 	// Symbols are the bridge's functions that the symbol table defines; empty as well if it was stripped.
 	Symbols []string `json:"coreml_symbols"`
 	// Texts are those of upstream's Core ML texts that the file holds.
@@ -55,6 +59,8 @@ type Identity struct {
 	Stub bool `json:"stub"`
 	// Signature is "none", "linker", "ad hoc" or "certificate"; "" for ELF.
 	Signature string `json:"signature"`
+	// Broken says what of the file its signature does not match; empty without a signature.
+	Broken string `json:"signature_broken"`
 	// CDHash is the code directory's hash, 40 hexadecimal digits, empty without a signature. Two signings of
 	// equal code may differ in it: it says which signature this is, not which code.
 	CDHash string `json:"cdhash"`
@@ -99,15 +105,27 @@ func badFormat(path, found string, args ...any) error {
 
 // Parse is [Inspect] on bytes in memory; name is what errors call them.
 func Parse(name string, data []byte) (*Identity, error) {
-	id := &Identity{Libraries: []string{}, RPaths: []string{}, Symbols: []string{}, Texts: []string{}}
+	id := &Identity{Libraries: []string{}, RPaths: []string{}, Environment: []string{}, Symbols: []string{}, Texts: []string{}}
 	var err error
 	switch {
 	case bytes.HasPrefix(data, []byte("\x7fELF")):
 		err = id.readELF(name, data)
 	case bytes.HasPrefix(data, []byte("\xcf\xfa\xed\xfe")):
 		err = id.readMachO(name, data)
-	case bytes.HasPrefix(data, []byte("\xca\xfe\xba\xbe")), bytes.HasPrefix(data, []byte("\xca\xfe\xba\xbf")):
-		err = badFormat(name, "a universal file: take the slice that runs out with `lipo -thin`")
+	case isUniversal(data):
+		err = badFormat(name, "a universal file of %d architectures: take the one that runs out with `lipo -thin`", data[7])
+	case bytes.HasPrefix(data, []byte("\xce\xfa\xed\xfe")), bytes.HasPrefix(data, []byte("\xfe\xed\xfa\xce")):
+		err = badFormat(name, "a Mach-O file of 32 bits")
+	case bytes.HasPrefix(data, []byte("\xfe\xed\xfa\xcf")):
+		err = badFormat(name, "a big-endian Mach-O file")
+	case bytes.HasPrefix(data, []byte("MZ")):
+		err = badFormat(name, "a program for Windows")
+	case bytes.HasPrefix(data, []byte("!<arch>")):
+		err = badFormat(name, "a static library")
+	case bytes.HasPrefix(data, []byte("version https://git-lfs")):
+		err = badFormat(name, "a Git LFS pointer")
+	case len(data) == 0:
+		err = badFormat(name, "an empty file")
 	case bytes.HasPrefix(data, []byte("#!")):
 		err = badFormat(name, "a script")
 	default:
@@ -129,6 +147,13 @@ func Parse(name string, data []byte) (*Identity, error) {
 	return id, nil
 }
 
+// isUniversal tells a universal file from Java's classes, which begin alike: those have a version of 45 or more
+// where a universal file counts its architectures.
+func isUniversal(data []byte) bool {
+	return len(data) >= 8 && (bytes.HasPrefix(data, []byte("\xca\xfe\xba\xbe\x00\x00\x00")) && data[7] < 45 ||
+		bytes.HasPrefix(data, []byte("\xca\xfe\xba\xbf\x00\x00\x00")))
+}
+
 // keepBridge keeps the bridge's own symbols of a symbol table, sorted, without the underscore that Mach-O puts before.
 func keepBridge(names []string) []string {
 	out := []string{}
@@ -148,23 +173,32 @@ func (id *Identity) LinksCoreML() bool {
 	})
 }
 
-// Foreign lists what of the file's library names and search folders leads out of the operating system.
+// Foreign lists what the file says that leads the loader out of the operating system.
 func (id *Identity) Foreign() []string {
-	system := []string{"/usr/lib/", "/System/Library/", "/lib/", "/lib64/", "/usr/lib64/"}
+	system := []string{"/usr/lib/", "/System/Library/", "/lib/", "/lib64/", "/usr/lib64/", "/lib32/", "/libx32/"}
 	inSystem := func(path string) bool {
-		return slices.ContainsFunc(system, func(s string) bool { return strings.HasPrefix(path+"/", s) }) && !strings.Contains(path, "..")
+		// The loaders put other paths in place of $ORIGIN and the like.
+		return slices.ContainsFunc(system, func(s string) bool { return strings.HasPrefix(path+"/", s) }) &&
+			!strings.Contains(path, "..") && !strings.Contains(path, "$")
 	}
 	out := []string{}
+	if id.Loader != "" && !inSystem(id.Loader) {
+		out = append(out, "loader "+id.Loader)
+	}
 	for _, path := range id.RPaths {
 		if !inSystem(path) {
-			out = append(out, "rpath "+path)
+			// An empty one is the folder in which the program was started.
+			out = append(out, fmt.Sprintf("rpath %q", path))
 		}
 	}
 	for _, name := range id.Libraries {
-		// A bare name is searched in the system's folders and in the rpaths.
-		if strings.Contains(name, "/") && !inSystem(name) {
-			out = append(out, "library "+name)
+		// On Linux a bare name is searched in the system's folders and in the rpaths; macOS looks where the program was started.
+		if (strings.Contains(name, "/") || id.Format == "mach-o") && !inSystem(name) {
+			out = append(out, fmt.Sprintf("library %q", name))
 		}
+	}
+	for _, setting := range id.Environment {
+		out = append(out, fmt.Sprintf("loader setting %q", setting))
 	}
 	return out
 }

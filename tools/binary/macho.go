@@ -11,12 +11,16 @@ import (
 
 // Load commands that debug/macho leaves as bytes (loader.h).
 const (
-	lcUUID          = 0x1b
-	lcCodeSignature = 0x1d
-	lcVersionMinMac = 0x24
-	lcBuildVersion  = 0x32
-	lcLoadWeakDylib = 0x18 | 0x80000000
-	lcReexportDylib = 0x1f | 0x80000000
+	lcLoadDylinker    = 0xe
+	lcUUID            = 0x1b
+	lcCodeSignature   = 0x1d
+	lcLazyLoadDylib   = 0x20
+	lcVersionMinMac   = 0x24
+	lcDyldEnvironment = 0x27
+	lcBuildVersion    = 0x32
+	lcLoadWeakDylib   = 0x18 | 0x80000000
+	lcReexportDylib   = 0x1f | 0x80000000
+	lcLoadUpwardDylib = 0x23 | 0x80000000
 )
 
 const platformMacOS = 1
@@ -40,6 +44,9 @@ func (id *Identity) readMachO(name string, data []byte) error {
 		id.Arch = f.Cpu.String()
 	}
 	for _, l := range f.Loads {
+		if s, ok := l.(*macho.Segment); ok && s.Filesz > 0 && (s.Offset+s.Filesz < s.Offset || s.Offset+s.Filesz > uint64(len(data))) {
+			return badFormat(name, "a damaged Mach-O file: it was cut short: segment %s ends at %d, the file at %d", s.Name, s.Offset+s.Filesz, len(data))
+		}
 		if err := id.readLoad(f, l, data); err != nil {
 			return badFormat(name, "a damaged Mach-O file: %v", err)
 		}
@@ -96,16 +103,23 @@ func (id *Identity) readLoad(f *macho.File, load macho.Load, data []byte) error 
 			return err
 		}
 		id.OS, id.MinOS, id.SDK = "macos", version(order.Uint32(raw[8:])), version(order.Uint32(raw[12:]))
-	case lcLoadWeakDylib, lcReexportDylib:
-		if err := need(24); err != nil {
+	case lcLoadWeakDylib, lcReexportDylib, lcLazyLoadDylib, lcLoadUpwardDylib, lcLoadDylinker, lcDyldEnvironment:
+		if err := need(12); err != nil {
 			return err
 		}
 		at := order.Uint32(raw[8:])
 		if uint64(at) >= uint64(len(raw)) {
-			return fmt.Errorf("library name at %d of a load command of %d bytes", at, len(raw))
+			return fmt.Errorf("a name at %d of a load command of %d bytes", at, len(raw))
 		}
-		path, _, _ := bytes.Cut(raw[at:], []byte{0})
-		id.Libraries = append(id.Libraries, string(path))
+		text, _, _ := bytes.Cut(raw[at:], []byte{0})
+		switch order.Uint32(raw) {
+		case lcLoadDylinker:
+			id.Loader = string(text)
+		case lcDyldEnvironment:
+			id.Environment = append(id.Environment, string(text))
+		default:
+			id.Libraries = append(id.Libraries, string(text))
+		}
 	case lcCodeSignature:
 		if err := need(16); err != nil {
 			return err
@@ -114,7 +128,7 @@ func (id *Identity) readLoad(f *macho.File, load macho.Load, data []byte) error 
 		if at+n > uint64(len(data)) {
 			return fmt.Errorf("code signature at %d of %d bytes, beyond the end of the file at %d", at, n, len(data))
 		}
-		return id.readSignature(data[at : at+n])
+		return id.readSignature(data[at:at+n], data[:at])
 	}
 	return nil
 }
@@ -139,8 +153,9 @@ const (
 	cdHashBytes        = 20
 )
 
-// readSignature reads the blobs: the code directory with SHA-256 gives the hash, a filled CMS blob the signer.
-func (id *Identity) readSignature(blob []byte) error {
+// readSignature reads the blobs: the code directory with SHA-256 gives the hash, a filled CMS blob the signer. Code is
+// the file before the signature.
+func (id *Identity) readSignature(blob, code []byte) error {
 	be := binary.BigEndian
 	if len(blob) < 12 || be.Uint32(blob) != magicSuperBlob {
 		return fmt.Errorf("code signature does not begin with a super blob")
@@ -164,6 +179,7 @@ func (id *Identity) readSignature(blob []byte) error {
 		case be.Uint32(part) == magicCodeDirectory && len(part) >= 44 && part[37] == hashSHA256:
 			sum := sha256.Sum256(part)
 			id.CDHash = hex.EncodeToString(sum[:cdHashBytes])
+			id.Broken = brokenPage(part, code)
 			switch flags := be.Uint32(part[12:]); {
 			case flags&flagLinkerSigned != 0:
 				id.Signature = "linker"
@@ -179,4 +195,32 @@ func (id *Identity) readSignature(blob []byte) error {
 		id.Signature = "none"
 	}
 	return nil
+}
+
+// brokenPage says which page of the code the code directory's hash of it does not match, "" if every one does. The
+// directory gives the offset of the hashes at byte 16, their number at 28, the end of the code at 32, the size of a
+// hash at 36 and the logarithm of the page's size at 39.
+func brokenPage(directory, code []byte) string {
+	be := binary.BigEndian
+	at, slots, limit := uint64(be.Uint32(directory[16:])), uint64(be.Uint32(directory[28:])), uint64(be.Uint32(directory[32:]))
+	size, shift := uint64(directory[36]), directory[39]
+	page := max(limit, 1) // a size of 0 stands for one page that is the whole
+	if shift > 0 {
+		page = 1 << min(shift, 31)
+	}
+	switch {
+	case size != sha256.Size || at+slots*size > uint64(len(directory)):
+		return fmt.Sprintf("%d hashes of %d bytes at %d of a code directory of %d bytes", slots, size, at, len(directory))
+	case limit != uint64(len(code)):
+		return fmt.Sprintf("a signature of %d bytes of code after %d bytes", limit, len(code))
+	case slots != (limit+page-1)/page:
+		return fmt.Sprintf("%d hashes for %d bytes in pages of %d", slots, limit, page)
+	}
+	for i := range slots {
+		sum := sha256.Sum256(code[i*page : min((i+1)*page, limit)])
+		if !bytes.Equal(sum[:], directory[at+i*size:at+(i+1)*size]) {
+			return fmt.Sprintf("another hash of page %d, at byte %d", i, i*page)
+		}
+	}
+	return ""
 }

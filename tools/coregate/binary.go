@@ -26,8 +26,8 @@ the negative control is for.`,
 			}
 			r := report{Facts: map[string]any{
 				"sha256": id.SHA256, "format": id.Format, "platform": id.OS + " " + id.Arch, "min_os": id.MinOS, "sdk": id.SDK, "id": id.ID,
-				"libraries": id.Libraries, "rpaths": id.RPaths, "coreml_symbols": id.Symbols, "coreml_texts": len(id.Texts),
-				"coreml_framework": id.LinksCoreML(), "coreml_double": id.Double, "signature": id.Signature, "cdhash": id.CDHash,
+				"loader": id.Loader, "libraries": id.Libraries, "rpaths": id.RPaths, "loader_environment": id.Environment, "coreml_symbols": id.Symbols, "coreml_texts": len(id.Texts),
+				"coreml_framework": id.LinksCoreML(), "coreml_double": id.Double, "signature": id.Signature, "signature_broken": id.Broken, "cdhash": id.CDHash,
 			}}
 			reasons := binary.Check(args[0], id, want)
 			r.Verdict = binary.Reasons.Verdict(reasons)
