@@ -134,19 +134,11 @@ func runArms(ctx context.Context, c Config, programs map[string]string) ([]Row, 
 	if heaps == nil {
 		heaps = Heaps()
 	}
-	dir, err := os.MkdirTemp("", "ab")
+	dir, audio, err := Stage(programs, c.Model, c.Audio)
 	if err != nil {
-		return nil, fmt.Errorf("stage: %w", err)
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	audio := "audio" + filepath.Ext(c.Audio)
-	staged := maps.Clone(programs)
-	staged["ggml-model.bin"], staged[audio] = c.Model, c.Audio
-	for name, from := range staged {
-		if err := stage(from, filepath.Join(dir, name)); err != nil {
-			return nil, err
-		}
-	}
 
 	arms := slices.Sorted(maps.Keys(programs))
 	slices.Reverse(arms) // unpatched first
@@ -172,7 +164,7 @@ func runArms(ctx context.Context, c Config, programs map[string]string) ([]Row, 
 		}
 	}
 	for i := range rows {
-		rows[i].Clean = rows[i].Outcomes[clean]
+		rows[i].Clean = rows[i].Outcomes[Clean]
 		rows[i].Low, rows[i].High = Wilson(rows[i].Clean, rows[i].N)
 	}
 	return rows, nil
@@ -200,6 +192,24 @@ func judge(rows []Row) *Report {
 	return r
 }
 
+// Stage copies programs, by the names that they get, a model and an audio file into a new folder: a negative control's
+// world, which has no encoder. It returns the folder and the audio file's name in it.
+func Stage(programs map[string]string, model, audio string) (dir, audioName string, err error) {
+	if dir, err = os.MkdirTemp("", "ab"); err != nil {
+		return "", "", fmt.Errorf("stage: %w", err)
+	}
+	audioName = "audio" + filepath.Ext(audio)
+	staged := maps.Clone(programs)
+	staged["ggml-model.bin"], staged[audioName] = model, audio
+	for name, from := range staged {
+		if err := stage(from, filepath.Join(dir, name)); err != nil {
+			os.RemoveAll(dir)
+			return "", "", err
+		}
+	}
+	return dir, audioName, nil
+}
+
 func stage(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -217,16 +227,28 @@ func stage(from, to string) error {
 	return out.Close()
 }
 
-// clean is the outcome of a refusal as it must be.
-const clean = "exit 3"
+// Clean is the outcome of a refusal as it must be.
+const Clean = "exit 3"
 
 // attempt runs one negative control and names its outcome.
 func attempt(ctx context.Context, dir, arm, audio string, heap Heap) (string, error) {
-	limited, cancel := context.WithTimeout(ctx, deadline)
+	outcome, _, err := Refuse(ctx, deadline, dir, append([]string{filepath.Join(dir, arm)}, Arguments(audio)...), heap.Env)
+	return outcome, err
+}
+
+// Arguments are those of a negative control on the staged model and an audio file of this name.
+func Arguments(audio string) []string {
+	return []string{"-m", "ggml-model.bin", "-f", audio, "-l", "en", "-t", "1"}
+}
+
+// Refuse runs one negative control, which is to refuse: command in dir with nothing but env around it. It names the
+// outcome as [Row.Outcomes] does and returns what the command wrote on standard error, a megabyte at most.
+func Refuse(ctx context.Context, limit time.Duration, dir string, command, env []string) (string, []byte, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, filepath.Join(dir, arm), "-m", "ggml-model.bin", "-f", audio, "-l", "en", "-t", "1")
+	cmd := exec.CommandContext(limited, command[0], command[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append([]string{"LC_ALL=C"}, heap.Env...)
+	cmd.Env = append([]string{"LC_ALL=C"}, env...)
 	cmd.WaitDelay = time.Second
 	stderr := &bounded{}
 	cmd.Stderr = stderr
@@ -234,13 +256,13 @@ func attempt(ctx context.Context, dir, arm, audio string, heap Heap) (string, er
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return "", ctx.Err()
+		return "", nil, ctx.Err()
 	case limited.Err() != nil:
-		return "deadline passed", nil
+		return "deadline passed", stderr.Bytes(), nil
 	case err != nil && !errors.As(err, &exit):
-		return "", fmt.Errorf("run %s: %w", arm, err)
+		return "", nil, fmt.Errorf("run %s: %w", filepath.Base(command[0]), err)
 	}
-	return outcome(cmd.ProcessState, stderr.Bytes()), nil
+	return outcome(cmd.ProcessState, stderr.Bytes()), stderr.Bytes(), nil
 }
 
 func outcome(state *os.ProcessState, stderr []byte) string {

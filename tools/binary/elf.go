@@ -32,6 +32,12 @@ func (id *Identity) readELF(name string, data []byte) error {
 	if err := id.readSegments(f, data); err != nil {
 		return badFormat(name, "a damaged ELF file: %v", err)
 	}
+	// Go's linker puts the build id beside the segments of notes.
+	if s := f.Section(".note.gnu.build-id"); id.ID == "" && s != nil && s.Size <= 4096 {
+		if note, err := s.Data(); err == nil {
+			id.readNotes(f, note, s.Addralign)
+		}
+	}
 	// A shared library has the same type as a program that may stand anywhere; only a program says where it begins.
 	if f.Entry == 0 {
 		return badFormat(name, "an ELF file that is no program: no entry point")

@@ -21,6 +21,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/sanitize"
 	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
 	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
 )
@@ -43,6 +44,7 @@ var sections = []section{
 	{"Pins and patches", pin.Reasons},
 	{"Programs", binary.Reasons},
 	{"Patch experiment", ab.Reasons},
+	{"Memory checkers", sanitize.Reasons},
 	{"Candidate pins", candidate.Reasons},
 	{"Parity", parity.Reasons},
 	{"Hard values", hardvalues.Reasons},

@@ -50,6 +50,7 @@ var commands = []func() *cobra.Command{
 	newPinCmd,
 	newPatchCmd,
 	newABCmd,
+	newSanitizeCmd,
 	newExplainCmd,
 }
 

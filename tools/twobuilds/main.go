@@ -1,9 +1,10 @@
 // Command twobuilds builds targets twice, as differently as one machine allows, and compares the bytes.
 //
-//	go run ./tools/twobuilds [--bazel=bazel] [--root=.] TARGET…
+//	go run ./tools/twobuilds [--bazel=bazel] [--elsewhere=bazel] [--root=.] [--option=OPTION…] TARGET…
 //
 // The second build has another output base, another source folder (a copy), another compilation mode and another user name
-// in its environment. Each output of a target must have the same SHA-256 in both, and none may hold
+// in its environment; --elsewhere names another Bazel for it, such as one in a root with another compiler. {place} in an
+// option stands for a folder that only one of the two builds has. Each output of a target must have the same SHA-256 in both, and none may hold
 // the path of either place. It takes as long as two builds from nothing, and so stands in .ci/full.
 package main
 
@@ -28,7 +29,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("twobuilds", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	bazel := flags.String("bazel", "bazel", "the Bazel to run")
+	elsewhere := flags.String("elsewhere", "", "the Bazel of the second build, if it is another")
 	root := flags.String("root", ".", "the workspace")
+	var options []string
+	flags.Func("option", "an option of bazel build; may be repeated", func(o string) error {
+		options = append(options, o)
+		return nil
+	})
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -36,7 +43,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "twobuilds: name at least one target")
 		return 2
 	}
-	differing, err := compare(*bazel, *root, flags.Args(), stdout, stderr)
+	if *elsewhere == "" {
+		*elsewhere = *bazel
+	}
+	differing, err := compare([2]string{*bazel, *elsewhere}, *root, options, flags.Args(), stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "twobuilds: %v\n", err)
 		return 2
@@ -51,9 +61,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 // place is one way to build.
 type place struct {
 	bazel, workspace, outputBase, mode, user string
+	options                                  []string
 }
 
-func compare(bazel, root string, targets []string, stdout, stderr io.Writer) (int, error) {
+func compare(bazels [2]string, root string, options, targets []string, stdout, stderr io.Writer) (int, error) {
 	dir, err := os.MkdirTemp("", "twobuilds")
 	if err != nil {
 		return 0, fmt.Errorf("make a folder: %w", err)
@@ -68,11 +79,14 @@ func compare(bazel, root string, targets []string, stdout, stderr io.Writer) (in
 		return 0, fmt.Errorf("copy the workspace: %w", err)
 	}
 	places := []place{
-		{bazel, root, filepath.Join(dir, "a"), "fastbuild", "alice"},
-		{bazel, elsewhere, filepath.Join(dir, "an-output-base-with-a-longer-name"), "dbg", "bob"},
+		{bazels[0], root, filepath.Join(dir, "a"), "fastbuild", "alice", nil},
+		{bazels[1], elsewhere, filepath.Join(dir, "an-output-base-with-a-longer-name"), "dbg", "bob", nil},
 	}
 	var outputs [2]map[string][]byte
 	for i, p := range places {
+		for _, o := range options {
+			p.options = append(p.options, strings.ReplaceAll(o, "{place}", p.outputBase+"-own"))
+		}
 		if outputs[i], err = p.build(targets, stderr); err != nil {
 			return 0, err
 		}
@@ -121,7 +135,7 @@ func digest(data []byte) string {
 // build builds the targets and reads their outputs.
 func (p place) build(targets []string, stderr io.Writer) (map[string][]byte, error) {
 	// A shared cache would hand the second build the first one's bytes.
-	options := []string{"--compilation_mode=" + p.mode, "--symlink_prefix=/", "--disk_cache=", "--remote_cache="}
+	options := append([]string{"--compilation_mode=" + p.mode, "--symlink_prefix=/", "--disk_cache=", "--remote_cache="}, p.options...)
 	if _, err := p.bazelRun(stderr, append(append([]string{"build"}, options...), targets...)...); err != nil {
 		return nil, err
 	}

@@ -51,6 +51,27 @@ esac
 			t.Errorf("%q: the output is not named without its configuration:\n%s", content, &out)
 		}
 	}
+	// The second Bazel is the other one, and each build has a folder of its own.
+	root := t.TempDir()
+	for name, text := range map[string]string{"here": "one", "there": "two"} {
+		script := `#!/bin/sh
+base=${1#--output_base=}; shift
+case "$*" in *"--own=$base-own/x"*) ;; *) exit 1;; esac
+case $1 in
+build) mkdir -p "$base/bazel-out/c/bin"; echo ` + text + ` >"$base/bazel-out/c/bin/t";;
+cquery) echo bazel-out/c/bin/t;;
+info) echo "$base";;
+esac
+`
+		if err := os.WriteFile(filepath.Join(root, name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"--bazel=" + root + "/here", "--elsewhere=" + root + "/there", "--root=" + t.TempDir(), "--option=--own={place}/x", "//p:t"}
+	var out bytes.Buffer
+	if code := run(args, &out, &out); code != 1 || !strings.Contains(out.String(), "DIFFERS") {
+		t.Errorf("two Bazels whose outputs differ: exit %d, want 1\n%s", code, &out)
+	}
 	if code := run([]string{}, &bytes.Buffer{}, &bytes.Buffer{}); code != 2 {
 		t.Errorf("no target: exit %d, want 2", code)
 	}
