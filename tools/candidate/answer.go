@@ -65,6 +65,8 @@ type Answer struct {
 	Manifest       pin.Manifest `json:"-"`
 	ManifestSHA256 string       `json:"manifest_sha256"`
 	Missing        []string     `json:"missing"`
+	// Places are where the files that were read stand.
+	Places Places `json:"places"`
 	// Control are the rows of the repeated negative control.
 	Control []ab.Row `json:"control"`
 	// Reasons say why the candidate would be no pin at all, with the patch or without.
@@ -75,6 +77,10 @@ type Answer struct {
 var Reasons = reason.Table{
 	{Code: "CANDIDATE_FILES", Class: reason.Inconclusive, Means: "The candidate lacks files that the build reads, so it builds from another list of files.",
 		Do: "Derive the list from its CMake files, change the overlay, and make a manifest."},
+	{Code: "CANDIDATE_NO_SOURCE", Class: reason.Refuse, Means: "The source is no whisper.cpp tree: the file that declares whisper_state is nowhere in it.",
+		Do: "Name the top of a clone or of an unpacked archive of whisper.cpp."},
+	{Code: "CANDIDATE_LAYOUT", Class: reason.Inconclusive, Means: "The candidate has the layout of an older upstream. Its files were read where they are; the build and the patch know only the newer places.",
+		Do: "Choose a revision from v1.7.4 on, or write an overlay for this one."},
 	{Code: "CANDIDATE_CONTRACT", Class: reason.Fail, Means: "Something in upstream's source on which the gates rely has changed: a marker, an exit code, the encoder's name, a tensor or a flag.",
 		Do: "Read the change, then change the gates and their tests with it, or stay at the pin."},
 	{Code: "CANDIDATE_PATCH", Class: reason.Fail, Means: "The candidate needs the patch and does not take it exactly, so its refusal may crash.",
@@ -85,12 +91,26 @@ var Reasons = reason.Table{
 
 // Ask answers a question. An error means that the source could not be read.
 func Ask(ctx context.Context, q Question) (*Answer, error) {
-	a := &Answer{Reasons: []reason.Reason{}, Missing: []string{}, Control: []ab.Row{}, Contract: Contract(q.Source)}
-	if err := a.manifest(q); err != nil {
+	a := &Answer{Reasons: []reason.Reason{}, Missing: []string{}, Control: []ab.Row{}, Contract: []Clause{}, Patch: "not"}
+	nodes, err := q.Source.Nodes()
+	if err != nil {
 		return nil, err
 	}
-	if err := a.source(q); err != nil {
-		return nil, err
+	a.Places = locate(nodes)
+	if _, ok := a.Places[librarySource]; !ok {
+		found := fmt.Sprintf("%d files, and none of these: %s", len(nodes), a.Places.absent())
+		if len(nodes) == 0 {
+			found = "nothing: it is empty"
+		}
+		a.add("CANDIDATE_NO_SOURCE", "source", librarySource, found)
+	} else {
+		a.Contract = Contract(q.Source, a.Places)
+		if err := a.manifest(q, nodes); err != nil {
+			return nil, err
+		}
+		if err := a.source(q); err != nil {
+			return nil, err
+		}
 	}
 	control, err := a.control(ctx, q)
 	if err != nil {
@@ -111,11 +131,7 @@ func (a *Answer) add(code, where, expected, found string) {
 }
 
 // manifest hashes those of the supported pin's paths that the candidate has.
-func (a *Answer) manifest(q Question) error {
-	nodes, err := q.Source.Nodes()
-	if err != nil {
-		return err
-	}
+func (a *Answer) manifest(q Question, nodes []pin.Node) error {
 	has := map[string]bool{}
 	for _, n := range nodes {
 		has[n.Path] = true
@@ -128,10 +144,16 @@ func (a *Answer) manifest(q Question) error {
 			a.Missing = append(a.Missing, path)
 		}
 	}
-	if a.Manifest, err = pin.MakeManifest(q.Source, paths); err != nil {
-		return err
+	if len(paths) > 0 {
+		var err error
+		if a.Manifest, err = pin.MakeManifest(q.Source, paths); err != nil {
+			return err
+		}
 	}
 	a.ManifestSHA256 = a.Manifest.Digest()
+	if moved := a.Places.moved(); moved != "" {
+		a.add("CANDIDATE_LAYOUT", "source", "the layout of pin "+q.Supported.Name, moved)
+	}
 	if len(a.Missing) > 0 {
 		a.add("CANDIDATE_FILES", "source", "the files of pin "+q.Supported.Name, fmt.Sprintf("%d missing: %s", len(a.Missing), strings.Join(a.Missing[:min(5, len(a.Missing))], ", ")))
 	}
@@ -153,7 +175,11 @@ func (a *Answer) contract() {
 		lost[c.File] = append(lost[c.File], c.Name)
 	}
 	for _, file := range files {
-		a.add("CANDIDATE_CONTRACT", file, "every clause of the contract kept", "changed or absent: "+strings.Join(lost[file], "; "))
+		where := file
+		if at, ok := a.Places[file]; ok {
+			where = at
+		}
+		a.add("CANDIDATE_CONTRACT", where, "every clause of the contract kept", "changed or absent: "+strings.Join(lost[file], "; "))
 	}
 }
 
@@ -163,26 +189,23 @@ func (a *Answer) source(q Question) error {
 	if err != nil {
 		return err
 	}
-	a.Patch = "not"
-	if _, ok := a.Manifest.Find(patch.Path); !ok {
-		a.add("CANDIDATE_UNREAD", "source", patch.Path, "no such file")
-		return nil
-	}
-	text, err := q.Source.Read(patch.Path)
+	text, err := q.Source.Read(a.Places[librarySource])
 	if err != nil {
 		return err
 	}
 	a.Batch = Analyse(text)
 	if a.Batch.Unread != "" {
-		a.add("CANDIDATE_UNREAD", patch.Path, "a form that is known", a.Batch.Unread)
+		a.add("CANDIDATE_UNREAD", a.Places[librarySource], "a form that is known", a.Batch.Unread)
 	}
-	if _, err := patch.Apply(text); err == nil {
+	if a.Places[librarySource] != patch.Path {
+		a.Patch = "not (it is for " + patch.Path + ")"
+	} else if _, err := patch.Apply(text); err == nil {
 		a.Patch = "exactly"
 	} else if off, ok := patch.Offset(text); ok {
 		a.Patch = fmt.Sprintf("at an offset of %d lines", off)
 	}
 	if a.Patch != "exactly" && !a.Batch.Safe() {
-		a.add("CANDIDATE_PATCH", patch.Path, "the patch applies exactly, or no early return needs it",
+		a.add("CANDIDATE_PATCH", a.Places[librarySource], "the patch applies exactly, or no early return needs it",
 			fmt.Sprintf("%d unsafe returns, and it applies %s", a.Batch.Unsafe(), a.Patch))
 	}
 	return nil
@@ -193,7 +216,7 @@ func (a *Answer) safe() Condition {
 	c := Condition{Name: "the source initialises the batch safely on every early return", State: NotMet}
 	switch {
 	case a.Batch == nil:
-		c.Evidence = "there is no " + librarySource
+		c.Evidence = "there is no " + librarySource + ", nor " + earlier[librarySource]
 	case a.Batch.Unread != "":
 		c.Evidence = "not understood: " + a.Batch.Unread
 	case a.Batch.Safe():

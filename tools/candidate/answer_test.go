@@ -121,3 +121,44 @@ func TestContractNamesWhatIsLost(t *testing.T) {
 	}
 	t.Errorf("reasons %v do not say that the load marker is gone", fmt.Sprint(a.Reasons))
 }
+
+// What is no whisper.cpp, or an older one, gets one plain answer.
+func TestLayouts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		files []string
+		codes string
+		says  string
+	}{
+		"empty":          {nil, "CANDIDATE_NO_SOURCE", "nothing: it is empty"},
+		"something else": {[]string{"README.md", "src/main.c"}, "CANDIDATE_NO_SOURCE", "2 files, and none of these: src/whisper.cpp (nor whisper.cpp), examples/cli/cli.cpp (nor examples/main/main.cpp)"},
+		"older": {
+			[]string{"whisper.cpp", "examples/main/main.cpp", "coreml/whisper-encoder.mm"},
+			"CANDIDATE_LAYOUT CANDIDATE_FILES CANDIDATE_CONTRACT CANDIDATE_CONTRACT CANDIDATE_CONTRACT CANDIDATE_CONTRACT CANDIDATE_CONTRACT CANDIDATE_PATCH",
+			"src/whisper.cpp at whisper.cpp, examples/cli/cli.cpp at examples/main/main.cpp, src/coreml/whisper-encoder.mm at coreml/whisper-encoder.mm",
+		},
+		"a folder of the name": {[]string{"whisper.cpp/README.md"}, "CANDIDATE_NO_SOURCE", "1 files"},
+	} {
+		a := ask(t, upstream, func(q *Question) {
+			dir := t.TempDir()
+			for _, file := range tc.files {
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(upstream), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			q.Source = pin.Dir(dir)
+		})
+		var codes []string
+		for _, r := range a.Reasons {
+			codes = append(codes, r.Code)
+		}
+		if got := strings.Join(codes, " "); got != tc.codes || !strings.Contains(a.Reasons[0].Found, tc.says) || a.Decision != Keep {
+			t.Errorf("%s: reasons %s, the first found %q, decision %s; want %s, %q, keep", name, got, a.Reasons[0].Found, a.Decision, tc.codes, tc.says)
+		}
+		if name == "older" && (a.Batch == nil || a.Batch.Unsafe() != 2) {
+			t.Errorf("older: batch %+v, want two unsafe returns read at the old place", a.Batch)
+		}
+	}
+}

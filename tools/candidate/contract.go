@@ -72,14 +72,15 @@ var clauses = []clause{
 	{name: "flag: --no-prints", file: cliSource, text: `"--no-prints"`},
 }
 
-// Contract looks for every clause in a source tree. A file that is not there keeps none of its clauses.
-func Contract(src pin.Source) []Clause {
+// Contract looks for every clause in a source tree, in the files at their places. A file that is nowhere keeps none of its
+// clauses.
+func Contract(src pin.Source, places Places) []Clause {
 	files := map[string][]byte{}
 	out := make([]Clause, 0, len(clauses))
 	for _, c := range clauses {
 		text, ok := files[c.file]
-		if !ok {
-			text, _ = src.Read(c.file) // absent: empty
+		if at, there := places[c.file]; there && !ok {
+			text, _ = src.Read(at) // unreadable: empty, so nothing is kept
 			text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 			files[c.file] = text
 		}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
 	"github.com/coreml-gate/rules_coreml_gate/tools/candidate"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
 
@@ -58,7 +57,7 @@ take it exactly. The decision about the patch stands beside it.`,
 }
 
 func (f *candidateFlags) run(cmd *cobra.Command) error {
-	q, err := f.question(cmd)
+	q, err := f.question()
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (f *candidateFlags) run(cmd *cobra.Command) error {
 	if f.asJSON {
 		r.Facts = map[string]any{
 			"commit": q.Commit, "decision": a.Decision, "conditions": a.Conditions, "batch": a.Batch, "patch": a.Patch, "contract": a.Contract,
-			"manifest_sha256": a.ManifestSHA256, "missing": a.Missing, "control": a.Control,
+			"manifest_sha256": a.ManifestSHA256, "missing": a.Missing, "places": a.Places, "control": a.Control,
 		}
 		return r.print(cmd.OutOrStdout(), title, true)
 	}
@@ -85,7 +84,7 @@ func (f *candidateFlags) run(cmd *cobra.Command) error {
 	return r.print(cmd.OutOrStdout(), title, false)
 }
 
-func (f *candidateFlags) question(cmd *cobra.Command) (candidate.Question, error) {
+func (f *candidateFlags) question() (candidate.Question, error) {
 	var q candidate.Question
 	for i, name := range pins.Names() {
 		e, err := pins.Load(name)
@@ -98,10 +97,7 @@ func (f *candidateFlags) question(cmd *cobra.Command) (candidate.Question, error
 		}
 	}
 	var err error
-	if q.Commit, err = resolve(cmd, f.source, f.commit); err != nil {
-		return q, err
-	}
-	if q.Source, err = openSource(f.source, q.Commit); err != nil {
+	if q.Source, q.Commit, err = openCandidate(f.source, f.commit); err != nil {
 		return q, err
 	}
 	if f.control.Unpatched != "" {
@@ -117,20 +113,27 @@ func (f *candidateFlags) question(cmd *cobra.Command) (candidate.Question, error
 	return q, nil
 }
 
-// resolve names the commit of a clone in full; a folder that is none keeps what it was called, if anything.
-func resolve(cmd *cobra.Command, source, commit string) (string, error) {
-	if _, err := os.Stat(source + "/.git"); err != nil {
-		return commit, nil
+// openCandidate opens a clone at a commit, or a folder for what it holds; the commit is full, or empty for a folder.
+func openCandidate(dir, commit string) (pin.Source, string, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return nil, "", fmt.Errorf("--source: expected a clone or an unpacked archive of whisper.cpp: %w", err)
+	case !info.IsDir():
+		return nil, "", fmt.Errorf("--source: expected a clone or an unpacked archive of whisper.cpp, found the file %s: unpack it and name the folder", dir)
+	case !pin.IsClone(dir) && commit != "":
+		return nil, "", fmt.Errorf("--commit %s: %s is no git repository (no .git at its top, and no bare one), so nothing shows which commit it is: name a clone, or leave --commit out", commit, dir)
+	case !pin.IsClone(dir):
+		return pin.Dir(dir), "", nil
 	}
 	if commit == "" {
 		commit = "HEAD"
 	}
-	git := exec.CommandContext(cmd.Context(), "git", "-c", "safe.directory=*", "-C", source, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}")
-	out, err := git.Output()
-	if err != nil {
-		return "", fmt.Errorf("resolve %s in %s: %w", commit, source, err)
+	if commit, err = pin.Resolve(dir, commit); err != nil {
+		return nil, "", err
 	}
-	return strings.TrimSpace(string(out)), nil
+	src, err := pin.OpenClone(dir, commit)
+	return src, commit, err
 }
 
 func shorten(commit string) string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ func newPinCmd() *cobra.Command {
 
 // openSource takes a clone for the commit in it, and any other folder for what it holds.
 func openSource(dir, commit string) (pin.Source, error) {
-	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil && commit != "" {
+	if commit != "" && pin.IsClone(dir) {
 		return pin.OpenClone(dir, commit)
 	}
 	info, err := os.Stat(dir)

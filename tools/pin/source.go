@@ -108,6 +108,39 @@ type Clone struct {
 	commit string
 }
 
+// IsClone says whether a folder is a git repository: a work tree with a .git at its top, a linked work tree, or a bare one.
+func IsClone(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		return true
+	}
+	for _, part := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dir, part)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, "HEAD"))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Resolve finds the full id of the commit that a name (an id or its beginning, a tag, a branch) stands for in the
+// repository at dir. Nothing in the environment takes part.
+func Resolve(dir, name string) (string, error) {
+	c := &Clone{dir: dir, commit: name}
+	out, err := c.git(nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if err == nil {
+		if id := strings.TrimSpace(string(out)); isObjectID(id) {
+			return id, nil
+		}
+	}
+	if _, broken := c.git(nil, "rev-parse", "--git-dir"); broken != nil {
+		return "", fmt.Errorf("%s looks like a git repository and is none that git can read: %w", dir, broken)
+	}
+	if name == "HEAD" {
+		return "", fmt.Errorf("the repository %s has no commit checked out: name one", dir)
+	}
+	return "", fmt.Errorf("the repository %s has no commit %q: expected a commit, tag or branch that it holds; fetch it first, or check the spelling", dir, name)
+}
+
 // OpenClone names a commit of the repository at dir.
 func OpenClone(dir, commit string) (*Clone, error) {
 	c := &Clone{dir: dir, commit: commit}
@@ -119,10 +152,16 @@ func OpenClone(dir, commit string) (*Clone, error) {
 
 // git runs a plumbing command. Replacement objects, grafts and configuration could change the answers, so all are off.
 func (c *Clone) git(stdin io.Reader, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(context.Background(), "git", append([]string{"--no-replace-objects", "-C", c.dir}, args...)...)
+	dir, err := filepath.Abs(c.dir)
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
+	cmd := exec.CommandContext(context.Background(), "git", append([]string{"--no-replace-objects", "-C", dir}, args...)...)
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0",
+		// A folder whose .git is none must not be taken for a part of the repository around it.
+		"GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir),
 		// The repository may belong to another user; it is only read.
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 	}
