@@ -58,7 +58,6 @@ func (s *stand) keys() error {
 	// Nothing is built, so the output base that there is will do.
 	p := &place{stand: s, workspace: s.root}
 	run := map[string]action{}
-	sources := map[string]action{}
 	for _, build := range []string{"24G84", "24G90"} {
 		platform := subjects + "linux_" + build
 		actions, err := p.actions(subjects+"worker_canary", platform)
@@ -72,18 +71,15 @@ func (s *stand) keys() error {
 		if actions, err = p.actions("//third_party/whisper_cpp:sources", platform); err != nil {
 			return err
 		}
-		sources[build] = actions["GateSources"]
-		if got := sources[build]; got.Key == "" || got.property("OSBuild") != "" {
+		// (aquery's keys hold the platform's label too. A service's keys hold the exec properties alone.)
+		if got := actions["GateSources"]; got.Key == "" || got.property("OSBuild") != "" {
 			return fmt.Errorf("an action that runs no whisper-cli: expected no OSBuild, found %+v", got)
 		}
 	}
 	if run["24G84"].Key == run["24G90"].Key {
 		return fmt.Errorf("runs on two builds of the system have one key, %s", run["24G84"].Key)
 	}
-	if sources["24G84"].Key != sources["24G90"].Key {
-		return fmt.Errorf("an action that runs no whisper-cli has two keys: %s, %s", sources["24G84"].Key, sources["24G90"].Key)
-	}
-	s.say("ok   another OSBuild is another key of a run, and of nothing else")
+	s.say("ok   another OSBuild is another key of a run, and no property of anything else")
 
 	for _, c := range []struct {
 		name   string

@@ -37,6 +37,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	bazel := flags.String("bazel", "bazel", "the Bazel to run")
 	root := flags.String("root", ".", "this project's source tree")
 	cached := flags.Bool("cached", false, "log: every action has to come from the service's cache")
+	keep := flags.String("keep", "", "demo, faults: a folder for Bazel's output bases that stays, for another start; default a temporary one")
 	only := flags.String("run", "", "faults: only those whose name matches")
 	if err := flags.Parse(args[1:]); err != nil {
 		return 2
@@ -54,7 +55,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 			fmt.Fprintf(stderr, "remote check: %s takes no arguments, found %q\n", args[0], flags.Args())
 			return 2
 		}
-		err = withStand(*bazel, *root, stdout, stderr, func(s *stand) error {
+		err = withStand(*bazel, *root, *keep, stdout, stderr, func(s *stand) error {
 			switch args[0] {
 			case "keys":
 				return s.keys()

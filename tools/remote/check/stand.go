@@ -22,6 +22,7 @@ const limit = 30 * time.Minute
 // stand is a place where Bazel and the service can be tried.
 type stand struct {
 	bazel, root, dir string
+	keep             bool
 	// state is the service's folder.
 	state          string
 	stdout, stderr io.Writer
@@ -45,7 +46,7 @@ type outcome struct {
 	events *events
 }
 
-func withStand(bazel, root string, stdout, stderr io.Writer, do func(*stand) error) error {
+func withStand(bazel, root, keep string, stdout, stderr io.Writer, do func(*stand) error) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return broken(err)
@@ -53,11 +54,16 @@ func withStand(bazel, root string, stdout, stderr io.Writer, do func(*stand) err
 	if _, err := os.Stat(filepath.Join(root, "tools", "remote", "service")); err != nil {
 		return broken(fmt.Errorf("%s is not this project's source tree: %w", root, err))
 	}
-	dir, err := os.MkdirTemp("", "remote-check-")
-	if err != nil {
+	dir := keep
+	if keep == "" {
+		if dir, err = os.MkdirTemp("", "remote-check-"); err != nil {
+			return broken(err)
+		}
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
 		return broken(err)
 	}
-	s := &stand{bazel: bazel, root: root, dir: dir, state: os.Getenv("REMOTE_STATE"), stdout: stdout, stderr: stderr}
+	s := &stand{bazel: bazel, root: root, dir: dir, keep: keep != "", state: os.Getenv("REMOTE_STATE"), stdout: stdout, stderr: stderr}
 	if s.state == "" {
 		s.state = "/opt/coreml-gate-remote"
 	}
@@ -70,6 +76,9 @@ func (s *stand) close() {
 		cmd := exec.Command(s.bazel, "--output_base="+p.base, "shutdown")
 		cmd.Dir = p.workspace
 		_ = cmd.Run()
+	}
+	if s.keep {
+		return
 	}
 	// Bazel's folders are read-only here and there.
 	_ = filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
