@@ -74,6 +74,7 @@ def words_experiment(name, expect, recordings = ["//testdata/speech:jfk"], sourc
         probe = recordings[0],
         recordings = recordings,
         source = source,
+        threads = 1,
         target_compatible_with = ["@platforms//os:linux"],
         **kwargs
     )

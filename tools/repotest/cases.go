@@ -13,8 +13,8 @@ import (
 // say each text of refusal (after [world.expand]) and none of silent, and leave nothing.
 type testCase struct {
 	name string
-	// model fetches the model instead of the source.
-	model bool
+	// model fetches the model instead of the source, speech the recording.
+	model, speech bool
 	// edit changes the good world before it is written.
 	edit func(w *world) error
 	// afterGood changes files on disk after one good fetch: what is fetched must not be believed.
@@ -29,15 +29,21 @@ type testCase struct {
 }
 
 func (c testCase) target() string {
-	if c.model {
+	switch {
+	case c.model:
 		return "@whisper_models//:small"
+	case c.speech:
+		return "@whisper_speech_small//:files"
 	}
 	return "@whisper_cpp//:pin.json"
 }
 
 func (c testCase) repository() string {
-	if c.model {
+	switch {
+	case c.model:
 		return "whisper_model_small"
+	case c.speech:
+		return "whisper_speech_small"
 	}
 	return "whisper_cpp"
 }
@@ -134,6 +140,25 @@ func modelPresent(w *world) error {
 		return fmt.Errorf("model: expected %q, found %q", w.model, got)
 	}
 	return nil
+}
+
+func speechPresent(w *world) error {
+	got, err := os.ReadFile(filepath.Join(w.external("whisper_speech_small"), "usr", "share", "a.wav"))
+	if err == nil && !bytes.Equal(got, w.recording) {
+		err = fmt.Errorf("recording: expected %q, found %q", w.recording, got)
+	}
+	return err
+}
+
+// inPackage has no folder of recordings, and a package that holds them.
+func inPackage(edit func(w *world)) func(w *world) error {
+	return all(env("WHISPER_SPEECH_DIR", ""), func(w *world) error {
+		if edit != nil {
+			edit(w)
+		}
+		w.pinSpeech("usr/share/a.wav", "file://{dir}/archives/a.deb")
+		return nil
+	})
 }
 
 var cases = []testCase{
@@ -275,4 +300,24 @@ var cases = []testCase{
 			return nil
 		}), refusal: []string{"model ggml-small.bin with SHA-256 " + zeros, "could not be downloaded from file:///nonexistent/m.bin", "WHISPER_MODELS_DIR"},
 	},
+
+	// Recordings, same manners.
+	{name: "recording", speech: true, check: speechPresent},
+	{name: "recording in a package", speech: true, edit: inPackage(nil), check: speechPresent},
+	{name: "recording changed", speech: true, edit: func(w *world) error { w.recording = flip(w.recording); return nil }, refusal: []string{"recording usr/share/a.wav", "expected SHA-256 {recording}"}},
+	{name: "recording changed afterwards", speech: true, afterGood: flipFile(in("speech", "usr", "share", "a.wav")), refusal: []string{"recording usr/share/a.wav", "expected SHA-256 {recording}"}},
+	{name: "recording changed in its package", speech: true, edit: inPackage(func(w *world) {
+		w.deb = packDeb(map[string][]byte{"./usr/share/a.wav": flip(w.recording)})
+	}), refusal: []string{"recording usr/share/a.wav", "expected SHA-256 {recording}"}},
+	{name: "recording not in its package", speech: true, edit: inPackage(func(w *world) {
+		w.deb = packDeb(map[string][]byte{"./usr/share/b.wav": w.recording})
+	}), refusal: []string{"recording usr/share/a.wav", "does not hold it"}},
+	{name: "another package", speech: true, edit: all(inPackage(nil), func(w *world) error {
+		// A digest that Bazel's cache cannot know.
+		w.sources = strings.Replace(w.sources, sum(w.deb), zeros, 1)
+		return nil
+	}), refusal: []string{"speech package with SHA-256 " + zeros, "could not be downloaded", "WHISPER_SPEECH_DIR"}},
+	{name: "recording without a folder", speech: true, edit: env("WHISPER_SPEECH_DIR", ""), refusal: []string{"recording usr/share/a.wav has no address", "WHISPER_SPEECH_DIR is not set"}},
+	{name: "recording missing", speech: true, edit: env("WHISPER_SPEECH_DIR", "{dir}/checkout"), refusal: []string{"recording usr/share/a.wav", "does not hold it"}},
+	{name: "recording with a path that leads out", speech: true, edit: func(w *world) error { w.pinSpeech("../a.wav", ""); return nil }, refusal: []string{"a path must be relative and plain"}},
 }

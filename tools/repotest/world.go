@@ -48,6 +48,10 @@ type world struct {
 	pins       []*pin.Pin
 	env        map[string]string
 	models     string
+	// recording is a file of speech that the folder and the package hold; sources is the list that pins it.
+	recording []byte
+	deb       []byte
+	sources   string
 	// rawPin replaces the first pin's file; conflict gives the root module two dependencies that want different
 	// models under one name.
 	rawPin   string
@@ -83,6 +87,9 @@ func (w *world) reset() error {
 	w.manifest, w.patch, w.model = m.Format(), []byte(diff), []byte("ggml model\n")
 	w.prefix, w.archiveDir, w.zip, w.links = "whisper.cpp-0/", "archives", false, nil
 	w.models = fmt.Sprintf(`{"small": {"file": "ggml-small.bin", "sha256": %q, "urls": []}}`, sum(w.model))
+	w.recording = []byte("RIFF recording\n")
+	w.deb = packDeb(map[string][]byte{"./usr/share/a.wav": w.recording})
+	w.pinSpeech("usr/share/a.wav", "")
 	w.pins, w.rawPin, w.conflict = nil, "", false
 	for _, name := range []string{"first", "second"} {
 		w.pins = append(w.pins, &pin.Pin{
@@ -92,14 +99,23 @@ func (w *world) reset() error {
 			PatchedFile: pin.FileRef{Path: "src/whisper.cpp", SHA256: sum([]byte(patched))},
 		})
 	}
-	w.env = map[string]string{"WHISPER_CPP_PIN": "", "WHISPER_CPP_ARCHIVE": "", "WHISPER_MODELS_DIR": filepath.Join(w.dir, "models")}
+	w.env = map[string]string{"WHISPER_CPP_PIN": "", "WHISPER_CPP_ARCHIVE": "", "WHISPER_MODELS_DIR": filepath.Join(w.dir, "models"), "WHISPER_SPEECH_DIR": filepath.Join(w.dir, "speech")}
 	w.env["WHISPER_CPP_ARCHIVE"] = "{archive}"
-	for _, old := range []string{"archives", "checkout", "models"} {
+	for _, old := range []string{"archives", "checkout", "models", "speech"} {
 		if err := os.RemoveAll(filepath.Join(w.dir, old)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pinSpeech pins the recording under a path, in a package at that address.
+func (w *world) pinSpeech(path, url string) {
+	urls := ""
+	if url != "" {
+		urls = fmt.Sprintf("%q", url)
+	}
+	w.sources = fmt.Sprintf(`{"small": {"files": {%q: %q}, "urls": [%s], "sha256": %q}}`, path, sum(w.recording), urls, sum(w.deb))
 }
 
 // repin makes the pins agree with the patch as it is now.
@@ -125,6 +141,7 @@ func (w *world) expand(text string) string {
 		"{patch}", w.pins[0].Patch.SHA256,
 		"{source}", sum([]byte(upstream["src/lib.c"])),
 		"{found}", sum(w.source["src/lib.c"]),
+		"{recording}", sum([]byte("RIFF recording\n")),
 		"{model}", sum([]byte("ggml model\n")),
 	).Replace(text)
 }
@@ -158,12 +175,12 @@ func (w *world) writeRules() error {
 	text := "module(name = \"rules_coreml_gate\")\n" + strings.Join(deps, "\n") + `
 whisper = use_extension("//gate:extensions.bzl", "whisper")
 whisper.whisper_cpp(overlay = "//pins:overlay.BUILD", pins = ["//pins:first.json", "//pins:second.json"])
-use_repo(whisper, "whisper_cpp", "whisper_models")
+use_repo(whisper, "whisper_cpp", "whisper_models", "whisper_speech_small")
 `
 	w.module = text
 	for path, content := range map[string]string{
 		"BUILD.bazel": "", "gate/BUILD.bazel": "", "patches/BUILD.bazel": "",
-		"pins/BUILD.bazel": "", "third_party/whisper_models/BUILD.bazel": "",
+		"pins/BUILD.bazel": "", "third_party/whisper_models/BUILD.bazel": "", "third_party/speech/BUILD.bazel": "",
 		"third_party/whisper_cpp/pins/BUILD.bazel": "", "third_party/whisper_cpp/overlay/BUILD.bazel": "",
 		"pins/overlay.BUILD": "exports_files([\"pin.json\"], visibility = [\"//visibility:public\"])\n",
 	} {
@@ -197,6 +214,9 @@ func (w *world) write() error {
 		"ws/pins/first.manifest":                    w.manifest,
 		"ws/third_party/whisper_models/models.json": []byte(w.models),
 		"models/ggml-small.bin":                     w.model,
+		"ws/third_party/speech/sources.json":        []byte(w.expand(w.sources)),
+		"speech/usr/share/a.wav":                    w.recording,
+		"archives/a.deb":                            w.deb,
 	}
 	for _, p := range w.pins {
 		data, err := json.Marshal(p)
@@ -302,7 +322,7 @@ func (w *world) repositoryFiles() (map[string][]byte, error) {
 
 // nothingLeft checks that a refused fetch of the named repository left no file that a build could use.
 func (w *world) nothingLeft(name string) error {
-	for _, usable := range []string{"BUILD.bazel", "_incoming", "include", "src", "unpatched", "pin.json", "ggml-small.bin"} {
+	for _, usable := range []string{"BUILD.bazel", "_incoming", "include", "src", "unpatched", "pin.json", "ggml-small.bin", "usr"} {
 		if _, err := os.Lstat(filepath.Join(w.external(name), usable)); err == nil {
 			return fmt.Errorf("a refused fetch left %s of %s behind", usable, name)
 		}
