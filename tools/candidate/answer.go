@@ -45,8 +45,14 @@ type Question struct {
 	Patch             []byte
 	// Pins are all pins that the build knows: whether the candidate has been made one.
 	Pins []*pin.Pin
-	// Control repeats the negative control of an unpatched build of the candidate; nil if there is none.
-	Control *ab.Config
+	// Control repeats the negative control of an unpatched build of the candidate; nil if there is none. ControlRows are
+	// those of a control that was made already.
+	Control     *ab.Config
+	ControlRows []ab.Row
+	// Emulated says that the control's program has no Core ML of Apple's.
+	Emulated bool
+	// NotBuilt says why there was neither control nor evidence, if someone tried.
+	NotBuilt string
 	// Evidence is of runs of builds of the candidate, judged here.
 	Evidence []*evidence.Evidence
 }
@@ -237,12 +243,19 @@ func (a *Answer) safe() Condition {
 // control is the second condition: the repeated negative control of the unpatched candidate.
 func (a *Answer) control(ctx context.Context, q Question) (Condition, error) {
 	c := Condition{Name: "the unpatched candidate passes the repeated negative control", State: NotRun, Evidence: "no unpatched whisper-cli of the candidate was given"}
-	if q.Control == nil {
-		return c, nil
+	if q.NotBuilt != "" {
+		c.Evidence = "not built: " + q.NotBuilt
 	}
-	rows, err := ab.Control(ctx, *q.Control)
-	if err != nil {
-		return c, err
+	rows := q.ControlRows
+	switch {
+	case len(rows) > 0:
+	case q.Control == nil:
+		return c, nil
+	default:
+		var err error
+		if rows, err = ab.Control(ctx, *q.Control); err != nil {
+			return c, err
+		}
 	}
 	a.Control = rows
 	var runs, clean int
@@ -253,7 +266,7 @@ func (a *Answer) control(ctx context.Context, q Question) (Condition, error) {
 	c.Evidence = fmt.Sprintf("%d clean refusals of %d under %d heap settings (true rate above %.1f %%, 95 %%)", clean, runs, len(rows), 100*low)
 	c.State = NotMet
 	if clean == runs {
-		c.State = metOn(runtime.GOOS == "darwin")
+		c.State = metOn(runtime.GOOS == "darwin" && !q.Emulated)
 	}
 	return c, nil
 }
@@ -268,6 +281,9 @@ func metOn(physical bool) string {
 // positivePaths is the third condition: a judged pass of ggml's path and of Core ML's.
 func positivePaths(q Question) Condition {
 	c := Condition{Name: "the ordinary ggml path and the Core ML path still pass", State: NotRun, Evidence: "no evidence of the candidate was given"}
+	if q.NotBuilt != "" {
+		c.Evidence = "not built: " + q.NotBuilt
+	}
 	passed := map[evidence.Kind]bool{}
 	physical := true
 	for _, e := range q.Evidence {

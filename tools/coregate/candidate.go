@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
+	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
 	"github.com/coreml-gate/rules_coreml_gate/tools/candidate"
+	"github.com/coreml-gate/rules_coreml_gate/tools/candidate/trial"
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
@@ -20,6 +23,8 @@ import (
 type candidateFlags struct {
 	source, commit, manifest string
 	evidence                 []string
+	build                    bool
+	workspace, bazel         string
 	control                  ab.Config
 	asJSON                   bool
 }
@@ -34,7 +39,8 @@ func newPinCandidateCmd() *cobra.Command {
 From the source: is the batch initialised, which early returns are unsafe, does the patch apply, is the
 contract (markers, exit codes, encoder name, tensors, flags) still there. With an unpatched whisper-cli of the
 candidate, the negative control is repeated -n times under each heap setting. With evidence of runs of the candidate
-(coregate run), those are judged. The answer lists the four conditions under which the patch may go, each met,
+(coregate run), those are judged. --build makes all of these with Bazel, from the candidate as upstream has it; a
+candidate that does not build by the supported pin's list of files is not run, and the answer says so. The answer lists the four conditions under which the patch may go, each met,
 not met or not run. A run on the emulated lane meets a condition "emulated only", which never deletes.
 
 The verdict is about the candidate as a pin: fail if it breaks the contract, or needs the patch and does not
@@ -50,14 +56,19 @@ take it exactly. The decision about the patch stands beside it.`,
 	cmd.Flags().StringVar(&f.control.Audio, "audio", "", "an audio file for the control")
 	cmd.Flags().IntVar(&f.control.N, "n", 100, "runs of the control under each heap setting")
 	cmd.Flags().StringArrayVar(&f.evidence, "evidence", nil, "evidence.json of a run of the candidate; may be repeated")
+	cmd.Flags().BoolVar(&f.build, "build", false, "build and run the candidate with Bazel: the control, a hundred times under each heap setting, and both positive paths")
+	cmd.Flags().StringVar(&f.workspace, "workspace", ".", "with --build: a checkout of this project")
+	cmd.Flags().StringVar(&f.bazel, "bazel", "bazel", "with --build: the Bazel to run")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
 	mustHave(cmd, "source")
 	cmd.MarkFlagsRequiredTogether("unpatched", "model", "audio")
+	cmd.MarkFlagsMutuallyExclusive("build", "unpatched")
+	cmd.MarkFlagsMutuallyExclusive("build", "evidence")
 	return cmd
 }
 
 func (f *candidateFlags) run(cmd *cobra.Command) error {
-	q, err := f.question()
+	q, err := f.question(cmd)
 	if err != nil {
 		return err
 	}
@@ -84,7 +95,7 @@ func (f *candidateFlags) run(cmd *cobra.Command) error {
 	return r.print(cmd.OutOrStdout(), title, false)
 }
 
-func (f *candidateFlags) question() (candidate.Question, error) {
+func (f *candidateFlags) question(cmd *cobra.Command) (candidate.Question, error) {
 	var q candidate.Question
 	for i, name := range pins.Names() {
 		e, err := pins.Load(name)
@@ -102,6 +113,13 @@ func (f *candidateFlags) question() (candidate.Question, error) {
 	}
 	if f.control.Unpatched != "" {
 		q.Control = &f.control
+		id, err := binary.Inspect(f.control.Unpatched)
+		q.Emulated = err != nil || !id.LinksCoreML()
+	}
+	if f.build {
+		if err := f.runTrial(cmd, &q); err != nil {
+			return q, err
+		}
 	}
 	for _, path := range f.evidence {
 		e, _, err := evidence.ReadFile(path)
@@ -111,6 +129,34 @@ func (f *candidateFlags) question() (candidate.Question, error) {
 		q.Evidence = append(q.Evidence, e)
 	}
 	return q, nil
+}
+
+// runTrial builds and runs the candidate.
+func (f *candidateFlags) runTrial(cmd *cobra.Command, q *candidate.Question) error {
+	if q.Commit == "" {
+		return errors.New("--build: expected a clone, so that what is built has a commit; found a folder")
+	}
+	result, err := trial.Run(cmd.Context(), trial.Config{
+		Source: q.Source, Commit: q.Commit, Supported: q.Supported, SupportedManifest: q.SupportedManifest,
+		Workspace: f.workspace, Bazel: f.bazel, Log: cmd.ErrOrStderr(),
+	})
+	var not *trial.NotBuilt
+	switch {
+	case errors.As(err, &not):
+		q.NotBuilt = not.Why
+		return nil
+	case err != nil:
+		return err
+	}
+	q.ControlRows, f.evidence = result.Control, result.Evidence
+	for _, path := range result.Evidence {
+		e, _, err := evidence.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		q.Emulated = q.Emulated || e.Lane != evidence.LanePhysical
+	}
+	return nil
 }
 
 // openCandidate opens a clone at a commit, or a folder for what it holds; the commit is full, or empty for a folder.

@@ -9,6 +9,7 @@
 package patch
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,10 @@ func VerifyTree(p *pin.Pin, patchBytes []byte, dir string) error {
 	}
 	src := pin.Dir(dir)
 	nodes, err := src.Nodes()
+	var unfit *pin.UnfitError
+	if errors.As(err, &unfit) {
+		return reason.Errorf("TREE_UNVERIFIABLE", dir, "the tree "+p.Tree+" with the pinned patch and nothing else", "%v", unfit)
+	}
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
@@ -153,6 +154,38 @@ func TestVerifyTreeRefuses(t *testing.T) {
 			func(t *testing.T, dir string) { write(t, filepath.Join(dir, "src/w.cpp"), "one\nbatch{};\ntwo\n") },
 			"TREE_UNVERIFIABLE", "does not hold the patch's lines",
 		},
+		"a repository inside": {
+			func(t *testing.T, dir string) { write(t, filepath.Join(dir, "sub/.git/HEAD"), "ref: refs/heads/m\n") },
+			"TREE_UNVERIFIABLE", "sub/.git/HEAD (added)",
+		},
+		"assumed unchanged": {
+			func(t *testing.T, dir string) {
+				git(t, dir, "update-index", "--assume-unchanged", "src/x.c")
+				write(t, filepath.Join(dir, "src/x.c"), "y\n")
+			},
+			"TREE_UNVERIFIABLE", "src/x.c (changed)",
+		},
+		"left out of the work tree": {
+			func(t *testing.T, dir string) {
+				git(t, dir, "update-index", "--skip-worktree", "src/x.c")
+				if err := os.Remove(filepath.Join(dir, "src/x.c")); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"TREE_UNVERIFIABLE", "src/x.c (missing)",
+		},
+		"a pipe": {
+			func(t *testing.T, dir string) {
+				if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"TREE_UNVERIFIABLE", `"pipe" is p---------`,
+		},
+		"a name that no tree holds": {
+			func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a\nb"), "") },
+			"TREE_UNVERIFIABLE", "a name with a line break",
+		},
 		"line endings": {
 			func(t *testing.T, dir string) {
 				write(t, filepath.Join(dir, "src/w.cpp"), strings.ReplaceAll(after, "\n", "\r\n"))
@@ -165,6 +198,27 @@ func TestVerifyTreeRefuses(t *testing.T) {
 			tc.spoil(t, dir)
 			expect(t, VerifyTree(p, []byte(thePatch), dir), tc.code, tc.text)
 		})
+	}
+}
+
+// Neither the way to the tree nor anything that git can be told changes the answer.
+func TestVerifyTreeHearsNoSettings(t *testing.T) {
+	p, dir := patched(t)
+	git(t, dir, "config", "core.autocrlf", "true")
+	git(t, dir, "config", "core.abbrev", "40")
+	git(t, dir, "config", "diff.external", "/bin/false")
+	write(t, filepath.Join(dir, ".git/info/attributes"), "* text eol=crlf\n")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_DIR", t.TempDir())
+	t.Setenv("GIT_INDEX_FILE", "/nowhere")
+	t.Setenv("GIT_EXTERNAL_DIFF", "/bin/false")
+	for _, way := range []string{dir, dir + "/", dir + "/.", link} {
+		if err := VerifyTree(p, []byte(thePatch), way); err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
 	}
 }
 

@@ -25,6 +25,14 @@ type Source interface {
 	Nodes() ([]Node, error)
 }
 
+// UnfitError says that something in a folder can be in no git tree: a device, a pipe, a name that no tree can hold.
+type UnfitError struct{ Path, Is string }
+
+// Error implements error.
+func (e *UnfitError) Error() string {
+	return fmt.Sprintf("%q is %s, which no git tree holds: remove it", e.Path, e.Is)
+}
+
 // Dir is a Source that takes a folder for what it is: an unpacked archive. A .git at its top is not looked at.
 type Dir string
 
@@ -51,11 +59,16 @@ func (d Dir) Read(path string) ([]byte, error) {
 // Nodes implements [Source]: ids follow from content, modes from the owner's execute bit.
 func (d Dir) Nodes() ([]Node, error) {
 	var nodes []Node
-	err := filepath.WalkDir(string(d), func(name string, e fs.DirEntry, err error) error {
+	// The folder itself may be a link.
+	root, err := filepath.EvalSymlinks(string(d))
+	if err != nil {
+		return nil, fmt.Errorf("list source: %w", err)
+	}
+	err = filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(string(d), name)
+		rel, err := filepath.Rel(root, name)
 		if err != nil {
 			return err
 		}
@@ -67,6 +80,9 @@ func (d Dir) Nodes() ([]Node, error) {
 		}
 		if e.IsDir() {
 			return nil
+		}
+		if checkPath(filepath.ToSlash(rel)) != nil {
+			return &UnfitError{Path: rel, Is: "a name with a line break or a backslash"}
 		}
 		n, err := d.node(filepath.ToSlash(rel), e)
 		nodes = append(nodes, n)
@@ -89,6 +105,9 @@ func (d Dir) node(path string, e fs.DirEntry) (Node, error) {
 			return Node{}, err
 		}
 		return Node{Path: path, Mode: ModeLink, ID: BlobID([]byte(filepath.ToSlash(target)))}, nil
+	}
+	if !info.Mode().IsRegular() {
+		return Node{}, &UnfitError{Path: path, Is: info.Mode().Type().String()}
 	}
 	data, err := d.Read(path)
 	if err != nil {
