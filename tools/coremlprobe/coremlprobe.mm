@@ -10,7 +10,8 @@
 //
 // The report is written anew before every call into Core ML, so that a crash in there leaves "pending" where it happened.
 // It exits 0 when it could write its report, whatever that says, and 2 otherwise. Never run on a Mac by this project's own
-// CI; tools/coremlprobe/check runs it against a stand-in for the framework. It compiles with and without ARC.
+// CI; tools/coremlprobe/check runs it against a stand-in for the framework. It compiles with and without ARC, and needs the
+// SDK of macOS 15 (Xcode 16).
 
 #import <CoreML/CoreML.h>
 #import <Foundation/Foundation.h>
@@ -301,9 +302,11 @@ class Probe {
                 unusable_ = true;
                 return nil;
             }
+            NSArray *shape = get(in, @"shape");
+            NSArray *strides = get(in, @"strides");
             size_t last = 0;
-            for (NSUInteger i = 0; i < [get(in, @"shape") count]; i++) {
-                last += ([at(get(in, @"shape"), i) unsignedLongValue] - 1) * [at(get(in, @"strides"), i) unsignedLongValue];
+            for (NSUInteger i = 0; i < [shape count]; i++) {
+                last += ([at(shape, i) unsignedLongValue] - 1) * [at(strides, i) unsignedLongValue];
             }
             if ((last + 1) * type->size > [data length]) {
                 fprintf(stderr, "coremlprobe: input %s: the file is shorter than shape and strides say\n", [get(in, @"name") UTF8String]);
@@ -312,9 +315,9 @@ class Probe {
             }
             NSError *error = nil;
             MLMultiArray *array = [[MLMultiArray alloc] initWithDataPointer:[data mutableBytes]
-                                                                      shape:get(in, @"shape")
+                                                                      shape:shape
                                                                    dataType:(MLMultiArrayDataType)type->code
-                                                                    strides:get(in, @"strides")
+                                                                    strides:strides
                                                                 deallocator:nil
                                                                       error:&error];
             if (array == nil) {
