@@ -1,6 +1,6 @@
 // Command growth measures how Bazel's time grows with the number of gates.
 //
-//	go run ./tools/remote/growth [--gates=50,125,250,500] [--run] [--bazel=bazel] [--root=.]
+//	go run ./tools/remote/growth [--gates=50,125,250,500] [--repeats=3] [--run] [--keep=DIR] [--bazel=bazel] [--root=.]
 //
 // It writes a workspace with so many gates, twenty-five a package, each of a small model of its own, with one
 // release a package and one of those, and prints for each count:
@@ -9,12 +9,13 @@
 //   - analysis: the gates alone, on a server that has analysed one gate before, with the number of
 //     configured targets and of actions;
 //   - idle: the same command again;
+//   - heap: what Bazel's server then needs, in MB, after a collection;
 //
 // and with --run, which builds and runs every gate on the emulated lane first:
 //
 //   - no-op: `bazel test` of everything again, nothing having changed.
 //
-// Times are medians of three, in seconds, of the whole command as a user waits for it. A table of them is in
+// Times are medians of --repeats, in seconds, of the whole command as a user waits for it. A table of them is in
 // docs/remote.md. Runs of hundreds of gates take long: give --run with small counts, or a service.
 package main
 
@@ -36,8 +37,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root := flags.String("root", ".", "this project's source tree")
 	gates := flags.String("gates", "50,125,250,500", "how many gates, with commas between")
 	runs := flags.Bool("run", false, "run the gates, and measure what `bazel test` takes when nothing changed")
+	keep := flags.String("keep", "", "a folder for the workspace and Bazel's output base that stays, for another start; default a temporary one")
+	repeats := flags.Int("repeats", 3, "how often each time is taken")
 	extra := flags.String("flags", "", "flags for every bazel command, with spaces between, such as --config=remote and what it needs")
 	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if *repeats < 1 {
+		fmt.Fprintf(stderr, "growth: --repeats: %d is less than 1\n", *repeats)
 		return 2
 	}
 	var counts []int
@@ -49,7 +56,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		counts = append(counts, n)
 	}
-	if err := measure(*bazel, *root, counts, *runs, strings.Fields(*extra), stdout, stderr); err != nil {
+	if err := measure(*bazel, *root, *keep, counts, *repeats, *runs, strings.Fields(*extra), stdout); err != nil {
 		fmt.Fprintf(stderr, "growth: %v\n", err)
 		return 1
 	}

@@ -37,7 +37,7 @@ func TestMedian(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{"--gates=0"}, {"--gates=many"}, {"--gates=1,,2"}, {"--frob"}} {
+	for _, args := range [][]string{{"--gates=0"}, {"--repeats=0"}, {"--gates=many"}, {"--gates=1,,2"}, {"--frob"}} {
 		var stderr bytes.Buffer
 		if code := run(args, &stderr, &stderr); code != 2 {
 			t.Errorf("%v: exit %d, want 2", slices.Clone(args), code)

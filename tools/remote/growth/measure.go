@@ -14,29 +14,31 @@ import (
 	"time"
 )
 
-// repeats is how often a time is taken.
-const repeats = 3
-
 // bench is one workspace with its own output base.
 type bench struct {
 	bazel, dir, base string
 	flags            []string
-	stderr           io.Writer
+	repeats          int
 }
 
-func measure(bazel, root string, counts []int, runs bool, flags []string, stdout, stderr io.Writer) error {
+func measure(bazel, root, keep string, counts []int, repeats int, runs bool, flags []string, stdout io.Writer) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "growth-")
+	dir, err := filepath.Abs(keep)
 	if err != nil {
 		return err
 	}
-	defer removeAll(dir)
-	b := &bench{bazel: bazel, dir: filepath.Join(dir, "workspace"), base: filepath.Join(dir, "base"), flags: flags, stderr: stderr}
+	if keep == "" {
+		if dir, err = os.MkdirTemp("", "growth-"); err != nil {
+			return err
+		}
+		defer removeAll(dir)
+	}
+	b := &bench{bazel: bazel, dir: filepath.Join(dir, "workspace"), base: filepath.Join(dir, "base"), flags: flags, repeats: repeats}
 	defer func() { _, _, _ = b.call("shutdown") }()
-	header := "| gates | load | analysis | configured targets | idle |"
+	header := "| gates | load | analysis | configured targets | idle | heap |"
 	if runs {
 		header += " no-op |"
 	}
@@ -65,7 +67,8 @@ func (b *bench) row(root string, n int, runs bool) (string, error) {
 	}
 	var load, analysis, idle []float64
 	targets := ""
-	for range repeats {
+	heap := ""
+	for range b.repeats {
 		if _, _, err := b.call("shutdown"); err != nil {
 			return "", err
 		}
@@ -87,8 +90,11 @@ func (b *bench) row(root string, n int, runs bool) (string, error) {
 			return "", err
 		}
 		idle = append(idle, seconds)
+		if _, heap, err = b.call("info", "used-heap-size-after-gc"); err != nil {
+			return "", err
+		}
 	}
-	row := fmt.Sprintf("| %d | %.1f | %.1f | %s | %.1f |", n, median(load), median(analysis), targets, median(idle))
+	row := fmt.Sprintf("| %d | %.1f | %.1f | %s | %.1f | %s |", n, median(load), median(analysis), targets, median(idle), megabytes.FindString(heap))
 	if !runs {
 		return row, nil
 	}
@@ -98,7 +104,7 @@ func (b *bench) row(root string, n int, runs bool) (string, error) {
 		return "", err
 	}
 	var noop []float64
-	for range repeats {
+	for range b.repeats {
 		seconds, _, err := b.call(everything...)
 		if err != nil {
 			return "", err
@@ -107,6 +113,9 @@ func (b *bench) row(root string, n int, runs bool) (string, error) {
 	}
 	return row + fmt.Sprintf(" %.1f |", median(noop)), nil
 }
+
+// megabytes is how Bazel says how large its heap is.
+var megabytes = regexp.MustCompile(`\d+MB`)
 
 // configured is how Bazel says how large the graph is.
 var configured = regexp.MustCompile(`Analyzed .*\(\d+ packages loaded, (\d+) targets configured\)`)
