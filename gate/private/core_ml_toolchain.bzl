@@ -7,7 +7,7 @@ visibility([
 
 CORE_ML_TOOLCHAIN_TYPE = Label("//gate/toolchains:core_ml_toolchain_type")
 
-# The exec group of actions that run whisper-cli. It needs the Core ML toolchain as its rule does, and so runs
+# The exec group of actions that run whisper-cli or Core ML. It needs the Core ML toolchain as its rule does, and so runs
 # where that may run; but exec properties named `run.…`, of a target or of a platform, reach these actions alone.
 RUN = "run"
 RUN_GROUP = {RUN: exec_group(toolchains = [CORE_ML_TOOLCHAIN_TYPE])}

@@ -1,6 +1,6 @@
 """encoder_parity: whether an encoder computes what its model's own tensors say, as a judgement."""
 
-load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
+load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 
 visibility("//gate/...")
@@ -25,7 +25,9 @@ def _encoder_parity_impl(ctx):
         tools.append(lane.predict)
         requirements = lane.run_requirements
 
-        # Numbers hold for the machine that they came from: another build of macOS is another key.
+        # Numbers hold for the machine that they came from: another build of macOS is another key, and a
+        # worker that is not what the key names refuses.
+        args.add(lane.identity, format = "--identity=%s")
         inputs.append(lane.identity)
     ctx.actions.run(
         mnemonic = "GateParity",
@@ -35,6 +37,7 @@ def _encoder_parity_impl(ctx):
         inputs = inputs,
         outputs = [judgement],
         tools = tools,
+        exec_group = RUN,
         execution_requirements = requirements,
         env = {},
     )
@@ -75,8 +78,9 @@ catches a prediction which failed silently. docs/parity.md has the policies and 
         "_parity": attr.label(
             default = "//tools/actions/gate_parity",
             executable = True,
-            cfg = "exec",
+            cfg = config.exec(RUN),
         ),
     },
+    exec_groups = RUN_GROUP,
     toolchains = [CORE_ML_TOOLCHAIN_TYPE],
 )

@@ -2,11 +2,26 @@ package runner
 
 import (
 	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
+
+// CheckWorker holds the identity in a file, which an action's key names, against this machine: for actions
+// of the physical lane that run Core ML and no whisper-cli. Another machine is a [*reason.Error].
+func CheckWorker(identityFile string) error {
+	s := &Spec{LaneIdentityFile: identityFile}
+	identity, err := s.identity()
+	if err != nil {
+		return err
+	}
+	if err := checkHost(evidence.LanePhysical, runtime.GOOS, runtime.GOARCH); err != nil {
+		return err
+	}
+	return checkIdentity(evidence.LanePhysical, identity, machineIdentity())
+}
 
 // checkIdentity holds what the toolchain says about the machine against the machine. A physical run's
 // key names OS build, hardware and chip; a worker that is another one must not serve it, and an

@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -183,6 +184,21 @@ func TestIdentity(t *testing.T) {
 	var refusal *reason.Error
 	if err := checkIdentity(evidence.LanePhysical, map[string]string{}, map[string]string{"chip": ""}); !errors.As(err, &refusal) || refusal.Code != "WORKER_IDENTITY" {
 		t.Errorf("a silent machine: %v, want WORKER_IDENTITY", err)
+	}
+}
+
+// TestCheckWorker holds that only the machine that the file names may go on, and none without Core ML.
+func TestCheckWorker(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "identity.json")
+	if err := os.WriteFile(path, []byte(`{"lane": "physical", "os_build": "1A1", "hardware": "none", "chip": "none"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var refusal *reason.Error
+	if err := CheckWorker(path); !errors.As(err, &refusal) || refusal.Code != "LANE_MISMATCH" && refusal.Code != "WORKER_IDENTITY" {
+		t.Errorf("a machine that the identity does not name: %v", err)
+	}
+	if err := CheckWorker(path + ".absent"); err == nil {
+		t.Error("an identity that is not there was taken")
 	}
 }
 

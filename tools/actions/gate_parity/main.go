@@ -1,9 +1,10 @@
 // Command gate_parity is the build action that judges an encoder's numbers.
 //
-//	gate_parity --model=M.bin --encoder=DIR [--mel=FILE] [--policy=NAME] [--probe=PROGRAM] --out=JUDGEMENT.json
+//	gate_parity --model=M.bin --encoder=DIR [--mel=FILE] [--policy=NAME] [--probe=PROGRAM --identity=FILE] --out=JUDGEMENT.json
 //
 // It exits 0 when it could judge, whatever the verdict; broken input exits 1. The mel is a tensor file
-// or a 16 kHz mono WAV; without one a built-in sound is used. With --probe, on a Mac, the numbers are Core ML's own.
+// or a 16 kHz mono WAV; without one a built-in sound is used. With --probe, on a Mac, the numbers are
+// Core ML's own, and the machine has to be the one that the identity names.
 package main
 
 import (
@@ -23,6 +24,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/runner"
 )
 
 func main() {
@@ -41,6 +43,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags.StringVar(&q.Mel, "mel", "", "the mel: a tensor `file`, or a 16 kHz mono .wav")
 	flags.StringVar(&q.Policy, "policy", "", "`name` of the frozen policy")
 	flags.StringVar(&q.Probe, "probe", "", "the coremlprobe `program` to predict with")
+	identity := flags.String("identity", "", "the toolchain's identity `file`, with --probe")
 	out := flags.String("out", "", "where the judgement goes")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -48,6 +51,16 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	if q.Model == "" || q.Encoder == "" || *out == "" || flags.NArg() != 0 {
 		fmt.Fprintln(stderr, "gate_parity: --model, --encoder and --out are needed, and no other arguments")
 		return 2
+	}
+	if (q.Probe == "") != (*identity == "") {
+		fmt.Fprintln(stderr, "gate_parity: --probe and --identity are given together or not at all")
+		return 2
+	}
+	if q.Probe != "" {
+		if err := runner.CheckWorker(*identity); err != nil {
+			fmt.Fprintf(stderr, "gate_parity: %v\n", err)
+			return 1
+		}
 	}
 	if err := compare(ctx, q, *out); err != nil {
 		fmt.Fprintf(stderr, "gate_parity: %v\n", err)
