@@ -4,6 +4,8 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
@@ -42,7 +44,7 @@ func Judge(o *words.Outcome, policyName string) (*judge.Judgement, error) {
 	j := &judge.Judgement{
 		Name: Name, Reasons: w.Reasons, Notes: w.Notes, Policy: &judge.PolicyRef{Name: frozen.Name, SHA256: frozen.SHA256},
 		Facts: map[string]any{
-			"evidence_digest": evidenceDigest, "provisional": w.Provisional, "recordings": t.Fixtures, "units": t.CoreMLGGML.Reference(),
+			"nondeterminism": nondeterminism(o.Report.Comparisons), "evidence_digest": evidenceDigest, "provisional": w.Provisional, "recordings": t.Fixtures, "units": t.CoreMLGGML.Reference(),
 			"coreml_source_edits": t.CoreMLSource.Edits(), "ggml_source_edits": t.GGMLSource.Edits(), "coreml_ggml_edits": t.CoreMLGGML.Edits(),
 			"coreml_source_rate": t.CoreMLSource.Rate(), "ggml_source_rate": t.GGMLSource.Rate(), "coreml_ggml_rate": t.CoreMLGGML.Rate(),
 		},
@@ -68,6 +70,19 @@ func Judge(o *words.Outcome, policyName string) (*judge.Judgement, error) {
 	}
 	j.Verdict = worst(verdicts)
 	return j, nil
+}
+
+// nondeterminism says where upstream itself may write another text next time.
+func nondeterminism(comparisons []transcript.Comparison) string {
+	var causes []string
+	for _, c := range comparisons {
+		causes = append(causes, c.Nondeterminism...)
+	}
+	if len(causes) == 0 {
+		return "none in the decoding; a near tie of two tokens falls either way where kernels or thread counts differ"
+	}
+	slices.Sort(causes)
+	return strings.Join(slices.Compact(causes), "; ")
 }
 
 // bind puts the digests of what ran into the facts and gives a reason for each run that ran something else.

@@ -63,6 +63,12 @@ func TestJudge(t *testing.T) {
 		{"the same recording again", func(p *words.Pair) {
 			p.CoreML.Digests.Audio, p.GGML.Digests.Audio = strings.Repeat("1", 64), strings.Repeat("1", 64)
 		}, reason.Failed, "WORDS_DUPLICATE"},
+		{"decoding that may fall back to sampling", func(p *words.Pair) {
+			for _, e := range []*evidence.Evidence{p.CoreML, p.GGML} {
+				i := slices.Index(e.Argv, "--temperature-inc")
+				e.Argv = slices.Delete(slices.Clone(e.Argv), i, i+2)
+			}
+		}, reason.Unknown, "WORDS_NONDETERMINISTIC"},
 		{"another encoder", func(p *words.Pair) { p.CoreML.Digests.Encoder = &other }, reason.Failed, "WORDS_SIDES_UNLIKE"},
 		{"another model on both sides", func(p *words.Pair) { p.CoreML.Digests.Model, p.GGML.Digests.Model = other, other }, reason.Failed, "WORDS_SIDES_UNLIKE"},
 		{"a run that a deadline ended", func(p *words.Pair) { p.CoreML.Exit = evidence.Exit{Kind: evidence.ExitTimeout} }, reason.Unknown, "WORDS_TRUNCATED"},
@@ -76,6 +82,9 @@ func TestJudge(t *testing.T) {
 			has := tt.code == "" || slices.ContainsFunc(j.Reasons, func(r reason.Reason) bool { return r.Code == tt.code })
 			if j.Verdict != tt.verdict || !has {
 				t.Errorf("verdict %s for %v, want %s for %s", j.Verdict, j.Reasons, tt.verdict, tt.code)
+			}
+			if named := j.Facts["nondeterminism"].(string); strings.HasPrefix(named, "none") == (tt.code == "WORDS_NONDETERMINISTIC") {
+				t.Errorf("nondeterminism is %q for %s", named, tt.code)
 			}
 			if j.Policy.Name != DefaultPolicy || j.Facts["model_sha256"] == "" || j.Facts["provisional"] != true {
 				t.Errorf("policy %+v, facts %v", j.Policy, j.Facts)
