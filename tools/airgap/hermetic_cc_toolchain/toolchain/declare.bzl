@@ -17,6 +17,7 @@ _LINKED = [
     "lib/*.h",
 ]
 
+# buildifier: disable=unnamed-macro (the targets' names are the compiler's)
 def declare_files():
     """The package of zig's files: a C++ toolchain for each target."""
     native.filegroup(name = "empty")
@@ -53,6 +54,7 @@ def declare_files():
             visibility = ["//toolchain:__pkg__"],
         )
 
+# buildifier: disable=unnamed-macro (hermetic_cc_toolchain gives the names)
 def declare_toolchains():
     """The package of the toolchains, by the names that hermetic_cc_toolchain gives them."""
     for target in TARGETS:
