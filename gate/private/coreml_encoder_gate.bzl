@@ -29,6 +29,8 @@ def coreml_encoder_gate(
         mel = None,
         parity_policy = None,
         policy = None,
+        run_exec_properties = {},
+        test_exec_properties = {},
         recordings = [],
         probe = None,
         source = None,
@@ -74,6 +76,8 @@ def coreml_encoder_gate(
       probe: the one of `recordings` on which all sides have to agree first. Without one, the words are provisional.
       source: transcripts of `recordings` by the source model itself (docs/transcripts.md). Without them, the words are provisional.
       words_policy: name of the frozen policy for the words.
+      run_exec_properties: exec properties of the actions that run whisper-cli or Core ML, beside the platform's: a pool.
+      test_exec_properties: exec properties of the tests that judge, beside the platform's.
       tags: of all targets.
       visibility: of all targets.
     """
@@ -81,6 +85,8 @@ def coreml_encoder_gate(
         prefix = name + "_"
     common = dict(tags = tags, visibility = visibility)
     policy = policy or Label("//gate/policy:default")
+    on_runs = {"run." + name: value for name, value in run_exec_properties.items()}
+    on_tests = {"test." + name: value for name, value in test_exec_properties.items()}
 
     coreml_encoder(
         name = prefix + "encoder",
@@ -103,6 +109,7 @@ def coreml_encoder_gate(
         encoder = prefix + "encoder",
         mel = mel,
         policy = parity_policy or ("fp16_v1" if precision == "float16" and not package else "fp32_v2"),
+        exec_properties = on_runs,
         **common
     )
     written = {
@@ -121,6 +128,7 @@ def coreml_encoder_gate(
             threads = threads,
             deadline_seconds = deadline_seconds,
             lane = lane,
+            exec_properties = on_runs,
             **common
         )
         written["words"] = "GATE_WORDS"
@@ -132,6 +140,7 @@ def coreml_encoder_gate(
             size = "small",
             judge = Label("//gate/tests:" + judgement + "_test"),
             inputs = {prefix + judgement: variable},
+            exec_properties = on_tests,
             **common
         )
 
@@ -143,6 +152,7 @@ def coreml_encoder_gate(
         threads = threads,
         deadline_seconds = deadline_seconds,
         lane = lane,
+        exec_properties = on_runs,
         **common
     )
     whisper_run(
@@ -185,6 +195,7 @@ def coreml_encoder_gate(
             judge = Label("//gate/tests:" + judgement + "_test"),
             runs = roles,
             inputs = inputs,
+            exec_properties = on_tests,
             **common
         )
     gate_receipt(
