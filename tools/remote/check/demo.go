@@ -19,8 +19,8 @@ var receipts = []string{"//gate:receipt", "//gate:release"}
 // everyKind lists actions that must have been among those on the service: C++, Go with its standard
 // library, whisper-cli, judging, tests.
 var everyKind = []string{
-	"CppArchive", "CppCompile", "CppLink", "GateContract", "GateCoreMLCompile", "GateEncoder", "GateParity", "GateReceipt", "GateRelease",
-	"GateRun", "GateSources", "GoCompilePkg", "GoLink", "GoStdlib", "GoToolchainBinaryBuild", "TestRunner",
+	"CppCompile", "CppLink", "GateContract", "GateCoreMLCompile", "GateEncoderPackage", "GateParity", "GateReceipt", "GateRelease",
+	"GateRun", "GateSources", "GateWords", "GoCompilePkg", "GoLink", "GoStdlib", "GoToolchainBinaryBuild", "TestRunner",
 }
 
 // demo runs the gates on the service.
