@@ -3,6 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//gate:defs.bzl", "core_ml_worker", "gate_release", "receipt_on", "two_lane_release", "whisper_run")
+load("//gate/private:core_ml_identity.bzl", "core_ml_identity")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 load("//gate/private/providers:gate_receipt_info.bzl", "GateReceiptInfo")
 load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
@@ -142,16 +143,15 @@ def _subjects():
             parents = ["//gate/platforms:linux_x86_64"],
             exec_properties = {"run.OSBuild": build},
         )
-    core_ml_worker(
-        name = "mac_with_hole",
-        bridge = ":worker_bridge",
+    core_ml_identity(
+        name = "mac_with_hole_identity_file",
         chip = "Apple M4",
         hardware = "Mac16,10",
         os_build = "",
         os_version = "15.6",
+        tags = _MANUAL,
         xcode_build = "16F6",
         xcode_version = "16.4",
-        predictor = "//tools/actions/gate_coremlc",
     )
     _bridge(name = "worker_bridge", tags = _MANUAL)
     _cli(name = "worker_cli", tags = _MANUAL)
