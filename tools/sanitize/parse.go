@@ -14,9 +14,14 @@ type Finding struct {
 	Kind string `json:"kind"`
 	// Functions are the stack, the innermost first, as far as it has names; without arguments.
 	Functions []string `json:"functions"`
+	// Times counts equal reports.
+	Times int `json:"times"`
 	// Batch says that the stack leads through the free of the batch.
 	Batch bool `json:"batch"`
 }
+
+// maxFindings bounds how many different reports are kept.
+const maxFindings = 1000
 
 // The functions that free the batch: whisper_batch_free may be inlined into its only caller on this way.
 var batchFunctions = []string{"whisper_batch_free", "whisper_free_state"}
@@ -42,7 +47,12 @@ func Parse(stderr []byte) []Finding {
 	out := []Finding{}
 	var open *Finding
 	done := func() {
-		if open != nil && !slices.ContainsFunc(out, open.equal) {
+		if open == nil {
+			return
+		}
+		if i := slices.IndexFunc(out, open.equal); i >= 0 {
+			out[i].Times++
+		} else if len(out) < maxFindings {
 			out = append(out, *open)
 		}
 		open = nil
@@ -53,7 +63,7 @@ func Parse(stderr []byte) []Finding {
 		line := strings.TrimRight(lines.Text(), "\r")
 		if kind := head(line); kind != "" {
 			done()
-			open = &Finding{Kind: kind, Functions: []string{}}
+			open = &Finding{Kind: kind, Functions: []string{}, Times: 1}
 			continue
 		}
 		frame := frame(line)
@@ -103,5 +113,7 @@ func frame(line string) string {
 	}
 	name, _, _ := strings.Cut(m[1], "(")
 	name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+	// GCC's parts of a function carry its name and a suffix.
+	name, _, _ = strings.Cut(name, ".")
 	return name
 }

@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -87,6 +88,8 @@ var Reasons = reason.Table{
 		Do: "Look at the report's stack; the patch does not cover this source."},
 	{Code: "SANITIZER_NOTHING_SEEN", Class: reason.Inconclusive, Means: "No memory checker saw the fault of the unpatched whisper-cli, so its silence about the patched one says nothing.",
 		Do: "Build with a checker that follows unwritten memory (MemorySanitizer, valgrind)."},
+	{Code: "SANITIZER_UNNAMED", Class: reason.Inconclusive, Means: "A memory checker's stacks have no names, so nothing says whether a report is about the batch.",
+		Do: "Give the checker its symbolizer (llvm-symbolizer for Clang's), or a program that was not stripped."},
 	{Code: "SANITIZER_BLIND", Class: reason.Note, Means: "This memory checker under this setting does not see the fault in the unpatched whisper-cli.",
 		Do: "Nothing: it is listed so that its silence is not taken for evidence."},
 	{Code: "SANITIZER_ELSEWHERE", Class: reason.Note, Means: "A memory checker reports something that is not the free of the batch.",
@@ -173,6 +176,10 @@ func judge(rows []Row) *Report {
 		if elsewhere > 0 {
 			r.Notes = append(r.Notes, reason.Reason{Code: "SANITIZER_ELSEWHERE", Where: where, Expected: "none", Found: fmt.Sprintf("%d reports", elsewhere)})
 		}
+		if slices.ContainsFunc(row.Findings, func(f Finding) bool { return len(f.Functions) == 0 }) {
+			r.Reasons = append(r.Reasons, reason.Reason{Code: "SANITIZER_UNNAMED", Where: where, Expected: "stacks with names", Found: "a stack without any"})
+			continue
+		}
 		switch {
 		case row.Arm == "patched" && (row.Tripped() || row.Outcome != ab.Clean):
 			r.Reasons = append(r.Reasons, reason.Reason{Code: "SANITIZER_PATCHED", Where: where, Expected: ab.Clean + " and no report of the batch", Found: row.Outcome + "; " + row.said()})
@@ -193,7 +200,7 @@ func judge(rows []Row) *Report {
 func (r *Row) said() string {
 	var kinds []string
 	for _, f := range r.Findings {
-		if f.Batch {
+		if f.Batch && !slices.Contains(kinds, f.Kind) {
 			kinds = append(kinds, f.Kind)
 		}
 	}
