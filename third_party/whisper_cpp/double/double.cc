@@ -74,6 +74,9 @@ extern "C" struct whisper_coreml_context * whisper_coreml_init(const char * path
         log_line("coreml_double: cannot load '" + one_line(path_model) + "': " + one_line(why));
         return nullptr;
     }
+    if (!evaluator->greeting().empty()) {
+        log_line("coreml_double: ready, " + one_line(evaluator->greeting()));
+    }
     return new whisper_coreml_context{std::move(evaluator)};
 }
 

@@ -167,6 +167,7 @@ void test_memory() {
     for (int i = 0; i < 6; i++) {
         echoed[size_t(i)] = float(10 * (i + 1));
     }
+    check(encode("greets", "coreml_double: ready, kernel of?a test\n") == counted(6), "what the evaluator says is logged, on one line");
     check(encode("echo", "") == echoed, "the input reaches the evaluator as it is");
 }
 

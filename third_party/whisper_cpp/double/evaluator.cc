@@ -185,6 +185,7 @@ bool Evaluator::greet(std::string & why) {
         why = message;
         return false;
     }
+    said = message;
     return true;
 }
 

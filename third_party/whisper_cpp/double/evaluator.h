@@ -40,6 +40,9 @@ class Evaluator {
     // `why` if there is no such program, or it cannot load the encoder.
     static std::unique_ptr<Evaluator> start(const char * path_model, std::string & why);
 
+    // What the program said when it was ready, such as which code it computes with; may be empty.
+    const std::string & greeting() const { return said; }
+
     // Says goodbye, closes both pipes and reaps the process; a process that stays is killed.
     ~Evaluator();
 
@@ -67,6 +70,7 @@ class Evaluator {
     pid_t pid = -1;
     int to = -1;
     int from = -1;
+    std::string said;
 };
 
 }  // namespace coreml_gate

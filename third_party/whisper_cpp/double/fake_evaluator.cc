@@ -86,7 +86,7 @@ int main(int argc, char ** argv) {
         greet(magic, 1, 1, std::string("no model in ") + argv[2] + "\nwhisper_init_state: Core ML model loaded");
         return 0;
     }
-    greet(mode == "bad-magic" ? 1 : magic, mode == "newer" ? 2 : 1, 0, "");
+    greet(mode == "bad-magic" ? 1 : magic, mode == "newer" ? 2 : 1, 0, mode == "greets" ? "kernel of\na test" : "");
 
     uint32_t head[3];
     while (get(head, sizeof(head)) && head[0] == 1) {
