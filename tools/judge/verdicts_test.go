@@ -42,6 +42,7 @@ func TestVerdicts(t *testing.T) {
 	none := func(*evidence.Evidence) {}
 	for _, c := range []bend{
 		{"good", "coreml", none, reason.Pass, ""},
+		{"good, and the evaluator says what it computes with", "coreml", edit("fault none\n", "fault none\ncoreml_double: ready, kernel amd64-avx2-fma-f16c\n"), reason.Pass, ""},
 		{"good", "canary", none, reason.Pass, ""},
 		{"good", "contrast", none, reason.Pass, ""},
 
