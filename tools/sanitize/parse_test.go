@@ -27,6 +27,7 @@ func TestParseRecorded(t *testing.T) {
 		rest  int
 	}{
 		"valgrind":         {1, 5, "Conditional jump or move depends on uninitialised value(s)", 0},
+		"address_filled":   {1, 1, "SEGV", 0},
 		"valgrind_patched": {0, 0, "nothing of the batch", 0},
 		"valgrind_filled": {
 			6, 13, "Conditional jump or move depends on uninitialised value(s); Invalid free() / delete / delete[] / realloc(); " +
@@ -105,7 +106,7 @@ func TestJudge(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, name := range []string{"valgrind", "valgrind_filled", "memory_no_symbols"} {
+	for _, name := range []string{"valgrind", "valgrind_filled", "address_filled", "memory_no_symbols"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 		if err != nil {
 			f.Fatal(err)
