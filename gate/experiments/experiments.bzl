@@ -54,7 +54,15 @@ def experiment(
         target_compatible_with = ["@platforms//os:linux"],
     )
 
-def words_experiment(name, expect, recordings = ["//testdata/speech:jfk"], source = "//testdata/transcripts:tiny.en.json", fault = "none", **kwargs):
+def words_experiment(
+        name,
+        expect,
+        recordings = ["//testdata/speech:jfk"],
+        source = "//testdata/transcripts:tiny.en.json",
+        fault = "none",
+        model = "@whisper_models//:tiny.en",
+        encoder = "//gate:encoder",
+        **kwargs):
     """Hears recordings under a broken condition, and holds the words gate to failing for the right reason.
 
     Args:
@@ -63,14 +71,16 @@ def words_experiment(name, expect, recordings = ["//testdata/speech:jfk"], sourc
       recordings: what is heard; the first is the probe.
       source: transcripts of the source model.
       fault: of the emulated lane's double.
+      model: the `.bin`.
+      encoder: the coreml_encoder.
       **kwargs: of the test.
     """
     whisper_words(
         name = name + "_words",
         testonly = True,
-        encoder = "//gate:encoder",
+        encoder = encoder,
         fault = fault,
-        model = "@whisper_models//:tiny.en",
+        model = model,
         probe = recordings[0],
         recordings = recordings,
         source = source,
