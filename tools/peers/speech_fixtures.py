@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes recordings with known words on this machine, from Debian's packages and upstream's sample.
+"""Makes recordings with known words on this machine, from free recordings (Debian packages them) and upstream's sample.
 
     tools/peers/speech_fixtures.py OUT [--sources DIR] [--whisper-cpp DIR] [--install]
 

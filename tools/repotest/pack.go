@@ -5,7 +5,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"maps"
 	"slices"
 )
@@ -56,25 +55,4 @@ func packZip(source map[string][]byte, prefix string) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
-}
-
-// packDeb makes a Debian package of these files: an ar archive with the data as a compressed tar.
-func packDeb(files map[string][]byte) []byte {
-	data, err := pack(files, nil, "", false)
-	if err != nil {
-		panic(err) // in memory, of plain names
-	}
-	var b bytes.Buffer
-	b.WriteString("!<arch>\n")
-	for _, member := range []struct {
-		name string
-		data []byte
-	}{{"debian-binary", []byte("2.0\n")}, {"data.tar.gz", data}} {
-		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", member.name, 0, 0, 0, "100644", len(member.data))
-		b.Write(member.data)
-		if len(member.data)%2 == 1 {
-			b.WriteByte('\n')
-		}
-	}
-	return b.Bytes()
 }

@@ -48,9 +48,8 @@ type world struct {
 	pins       []*pin.Pin
 	env        map[string]string
 	models     string
-	// recording is a file of speech that the folder and the package hold; sources is the list that pins it.
+	// recording is a file of speech that the folder holds; sources is the list that pins it.
 	recording []byte
-	deb       []byte
 	sources   string
 	// rawPin replaces the first pin's file; conflict gives the root module two dependencies that want different
 	// models under one name.
@@ -88,7 +87,6 @@ func (w *world) reset() error {
 	w.prefix, w.archiveDir, w.zip, w.links = "whisper.cpp-0/", "archives", false, nil
 	w.models = fmt.Sprintf(`{"small": {"file": "ggml-small.bin", "sha256": %q, "urls": []}}`, sum(w.model))
 	w.recording = []byte("RIFF recording\n")
-	w.deb = packDeb(map[string][]byte{"./usr/share/a.wav": w.recording})
 	w.pinSpeech("usr/share/a.wav", "")
 	w.pins, w.rawPin, w.conflict = nil, "", false
 	for _, name := range []string{"first", "second"} {
@@ -109,13 +107,9 @@ func (w *world) reset() error {
 	return nil
 }
 
-// pinSpeech pins the recording under a path, in a package at that address.
-func (w *world) pinSpeech(path, url string) {
-	urls := ""
-	if url != "" {
-		urls = fmt.Sprintf("%q", url)
-	}
-	w.sources = fmt.Sprintf(`{"small": {"files": {%q: %q}, "urls": [%s], "sha256": %q}}`, path, sum(w.recording), urls, sum(w.deb))
+// pinSpeech pins the recording under a path, with what stands before it in its address, if it has one.
+func (w *world) pinSpeech(path, address string) {
+	w.sources = fmt.Sprintf(`{"small": {"url_prefix": %q, "strip_prefix": "usr/", "files": {%q: %q}}}`, address, path, sum(w.recording))
 }
 
 // repin makes the pins agree with the patch as it is now.
@@ -216,7 +210,6 @@ func (w *world) write() error {
 		"models/ggml-small.bin":                     w.model,
 		"ws/third_party/speech/sources.json":        []byte(w.expand(w.sources)),
 		"speech/usr/share/a.wav":                    w.recording,
-		"archives/a.deb":                            w.deb,
 	}
 	for _, p := range w.pins {
 		data, err := json.Marshal(p)

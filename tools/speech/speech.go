@@ -1,5 +1,5 @@
-// Package speech makes the recordings that the words gates hear (docs/transcripts.md) from free sources: real speech of
-// Debian's packages as it stands, and what is derived from it: a long file, clipping, other channels, rates and formats,
+// Package speech makes the recordings that the words gates hear (docs/transcripts.md) from free sources: real speech
+// as it stands, and what is derived from it: a long file, clipping, other channels, rates and formats,
 // silence, and a file that is no recording. Equal sources give equal bytes, and each recording's SHA-256 is pinned here,
 // since the checked-in transcripts are of those bytes.
 package speech
@@ -72,7 +72,7 @@ func (r Recording) bytes(sources []string, sounds map[string]*sound) ([]byte, er
 	}
 	i := slices.IndexFunc(sources, func(path string) bool { return strings.HasSuffix(filepath.ToSlash(path), "/"+r.source) })
 	if i < 0 {
-		return nil, fmt.Errorf("no source ends in %s: expected the file of that path in its Debian package", r.source)
+		return nil, fmt.Errorf("no source ends in %s: expected the file of that path among the sources", r.source)
 	}
 	data, err := os.ReadFile(sources[i])
 	if err != nil {

@@ -78,13 +78,16 @@ def _models(mctx):
     return models
 
 def _speech(mctx):
-    """Repositories of recordings: this project's own, by package, and those of every module that asks."""
-    for name, package in json.decode(mctx.read(mctx.path(_SPEECH))).items():
+    """Repositories of recordings: this project's own, by source, and those of every module that asks."""
+    for name, source in json.decode(mctx.read(mctx.path(_SPEECH))).items():
         speech_repo(
             name = "whisper_speech_" + name,
-            files = package["files"],
-            package_urls = package["urls"],
-            package_sha256 = package["sha256"],
+            files = source["files"],
+            urls = {
+                file: [source["url_prefix"] + file.removeprefix(source["strip_prefix"])]
+                for file in source["files"]
+                if source["url_prefix"]
+            },
         )
     for tag in _one_of_each_name(mctx, "speech"):
         speech_repo(

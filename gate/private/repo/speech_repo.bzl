@@ -13,18 +13,6 @@ exports_files({files}, visibility = ["//visibility:public"])
 filegroup(name = "files", srcs = {files}, visibility = ["//visibility:public"])
 """
 
-def _unpacked(rctx):
-    """Downloads and unpacks the Debian package. Returns its root."""
-    package = INCOMING + "/package.deb"
-    check_digest_form("package " + rctx.name, rctx.attr.package_sha256)
-    if not rctx.download(rctx.attr.package_urls, package, sha256 = rctx.attr.package_sha256, allow_fail = True).success:
-        give_up(rctx, download_failed("speech package with SHA-256 " + rctx.attr.package_sha256, rctx.attr.package_urls, _SPEECH, "a folder that holds its files"))
-    rctx.extract(package, INCOMING + "/parts")
-    for part in rctx.path(INCOMING + "/parts").readdir(watch = "no"):
-        if part.basename.startswith("data.tar"):
-            rctx.extract(part, INCOMING + "/tree")
-    return rctx.path(INCOMING + "/tree")
-
 def _speech_repo_impl(rctx):
     files = rctx.attr.files
     for file, expected in files.items():
@@ -34,7 +22,6 @@ def _speech_repo_impl(rctx):
             fail(bad_speech_path(rctx.name, file))
 
     folder = path_from_environment(rctx, _SPEECH)
-    tree = None
     made = {file.split("/")[0]: None for file in files}.keys()
     for file, expected in files.items():
         source = folder.get_child(*file.split("/")) if folder else None
@@ -45,31 +32,22 @@ def _speech_repo_impl(rctx):
                 if not rctx.download(rctx.attr.urls[file], file, sha256 = expected, allow_fail = True).success:
                     give_up(rctx, download_failed("recording {} with SHA-256 {}".format(file, expected), rctx.attr.urls[file], _SPEECH, "a folder that holds it"), *made)
                 continue
-            if not rctx.attr.package_urls:
-                give_up(rctx, speech_missing(file, folder), *made)
-            tree = tree or _unpacked(rctx)
-            source = tree.get_child(*file.split("/"))
-            if not source.exists:
-                give_up(rctx, speech_missing(file, tree), *made)
+            give_up(rctx, speech_missing(file, folder), *made)
 
         # No checksum is given here: with one, Bazel would answer from its cache and never read the file.
         found = copy_and_hash(rctx, source, file)
         if found != expected:
             give_up(rctx, speech_differs(file, source, expected, found), *made)
-    rctx.delete(INCOMING)
     rctx.file("BUILD.bazel", _BUILD.format(files = repr(sorted(files.keys()))), executable = False)
 
 speech_repo = repository_rule(
     implementation = _speech_repo_impl,
     doc = """Recordings under their paths; `:files` is all of them.
 
-Each comes from the folder that WHISPER_SPEECH_DIR names, or from its own addresses, or out of a
-Debian package; the content decides.""",
+Each comes from the folder that WHISPER_SPEECH_DIR names, or from its own addresses; the content decides.""",
     attrs = {
         "files": attr.string_dict(mandatory = True, doc = "SHA-256 of each recording by its path."),
         "urls": attr.string_list_dict(doc = "Where to download a recording from, by its path, in order of preference."),
-        "package_urls": attr.string_list(doc = "Where to download a Debian package from that holds the others."),
-        "package_sha256": attr.string(doc = "SHA-256 of that package."),
     },
     environ = [_SPEECH],
 )
