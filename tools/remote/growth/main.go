@@ -13,7 +13,7 @@
 //
 // and with --run, which builds and runs every gate on the emulated lane first:
 //
-//   - no-op: `bazel test` of everything again, nothing having changed.
+//   - no-op: `bazel test` of every gate and the release again, nothing having changed.
 //
 // Times are medians of --repeats, in seconds, of the whole command as a user waits for it. A table of them is in
 // docs/remote.md. Runs of hundreds of gates take long: give --run with small counts, or a service.

@@ -25,6 +25,8 @@ func TestWorkspace(t *testing.T) {
 		for i := range n {
 			if name := fmt.Sprintf("models_%03d/BUILD.bazel", i/perPackage); strings.Count(files[name], fmt.Sprintf("\":gate_%04d_receipt\"", i)) != 1 {
 				t.Errorf("%d gates: gate %d is not released once", n, i)
+			} else if strings.Count(files[name], fmt.Sprintf("\":gate_%04d_sound\"", i)) != 1 {
+				t.Errorf("%d gates: gate %d is not tested once", n, i)
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // perPackage is how many gates a package has.
 const perPackage = 25
 
-// workspace is the text of every file of a monorepo with n gates. A gate's tests are those that a made model
-// can pass: its words are noise.
+// workspace is the text of every file of a monorepo with n gates. "//:sound" are the tests that a made model
+// can pass: all but those of its words, which are noise.
 func workspace(root string, n int) map[string]string {
 	files := map[string]string{
 		"MODULE.bazel": fmt.Sprintf(`module(name = "growth")
@@ -37,15 +37,18 @@ use_repo(whisper, "whisper_cpp")
 		packages = append(packages, fmt.Sprintf("        \"//%s:release\",\n", name))
 		var b strings.Builder
 		b.WriteString("load(\"@rules_coreml_gate//gate:defs.bzl\", \"gate_release\")\nload(\"//:rules.bzl\", \"small_gate\")\n\npackage(default_visibility = [\"//visibility:public\"])\n\n")
-		var receipts []string
+		var receipts, sound []string
 		for i := first; i < min(first+perPackage, n); i++ {
 			fmt.Fprintf(&b, "small_gate(name = \"gate_%04d\", seed = %d)\n", i, i+1)
 			receipts = append(receipts, fmt.Sprintf("\":gate_%04d_receipt\"", i))
+			sound = append(sound, fmt.Sprintf("\":gate_%04d_sound\"", i))
 		}
 		fmt.Fprintf(&b, "\ngate_release(\n    name = \"release\",\n    receipts = [%s],\n)\n", strings.Join(receipts, ", "))
+		fmt.Fprintf(&b, "\ntest_suite(\n    name = \"sound\",\n    tests = [%s],\n)\n", strings.Join(sound, ", "))
 		files[name+"/BUILD.bazel"] = b.String()
 	}
-	files["BUILD.bazel"] = fmt.Sprintf("load(\"@rules_coreml_gate//gate:defs.bzl\", \"gate_release\")\n\nexports_files([\"words.txt\"])\n\ngate_release(\n    name = \"release\",\n    releases = [\n%s    ],\n)\n", strings.Join(packages, ""))
+	files["BUILD.bazel"] = fmt.Sprintf("load(\"@rules_coreml_gate//gate:defs.bzl\", \"gate_release\")\n\nexports_files([\"words.txt\"])\n\ngate_release(\n    name = \"release\",\n    releases = [\n%s    ],\n)\n\ntest_suite(\n    name = \"sound\",\n    tests = [\n%s    ],\n)\n",
+		strings.Join(packages, ""), strings.ReplaceAll(strings.Join(packages, ""), ":release", ":sound"))
 	files["words.txt"] = "words\n"
 	return files
 }
@@ -72,6 +75,10 @@ def small_gate(name, seed):
         language = "en",
         model = name + ".bin",
         reference = "//:words.txt",
+    )
+    native.test_suite(
+        name = name + "_sound",
+        tests = ["{}_{}_test".format(name, judgement) for judgement in ("contract", "parity", "markers", "canary", "contrast")],
     )
 `
 
