@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/outputbase"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 )
 
@@ -106,12 +106,5 @@ func (b *build) close(ctx context.Context) {
 	if !b.remove {
 		return
 	}
-	// Bazel takes the right to write from what it built.
-	_ = filepath.WalkDir(b.base, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(b.base)
+	_ = outputbase.Remove(b.base)
 }

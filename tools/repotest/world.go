@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/outputbase"
 	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
 )
 
@@ -348,12 +349,5 @@ func (w *world) nothingPlanted(taken bool) error {
 // close stops this world's own Bazel server and removes its files.
 func (w *world) close() {
 	w.run("--output_base="+w.outputBase(), "shutdown")
-	// Bazel makes what it fetched read-only here and there.
-	_ = filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(path, 0o755)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(w.dir)
+	_ = outputbase.Remove(w.dir)
 }

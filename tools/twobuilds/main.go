@@ -21,6 +21,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/outputbase"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -69,7 +71,7 @@ func compare(bazels [2]string, root string, options, targets []string, stdout, s
 	if err != nil {
 		return 0, fmt.Errorf("make a folder: %w", err)
 	}
-	defer removeAll(dir)
+	defer func() { _ = outputbase.Remove(dir) }()
 	root, err = filepath.Abs(root)
 	if err != nil {
 		return 0, err
@@ -225,15 +227,4 @@ func copyTree(from, to string) error {
 		}
 		return os.WriteFile(filepath.Join(to, rel), data, info.Mode().Perm())
 	})
-}
-
-// removeAll removes Bazel's folders, which are read-only here and there.
-func removeAll(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(path, 0o755)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
 }

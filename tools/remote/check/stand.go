@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/outputbase"
 	"github.com/coreml-gate/rules_coreml_gate/tools/remote/spawnlog"
 )
 
@@ -80,14 +81,7 @@ func (s *stand) close() {
 	if s.keep {
 		return
 	}
-	// Bazel's folders are read-only here and there.
-	_ = filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(path, 0o755)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(s.dir)
+	_ = outputbase.Remove(s.dir)
 }
 
 func (s *stand) say(format string, args ...any) { fmt.Fprintf(s.stdout, format+"\n", args...) }

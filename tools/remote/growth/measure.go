@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/outputbase"
 )
 
 // bench is one workspace with its own output base.
@@ -34,7 +35,7 @@ func measure(bazel, root, keep string, counts []int, repeats int, runs bool, fla
 		if dir, err = os.MkdirTemp("", "growth-"); err != nil {
 			return err
 		}
-		defer removeAll(dir)
+		defer func() { _ = outputbase.Remove(dir) }()
 	}
 	b := &bench{bazel: bazel, dir: filepath.Join(dir, "workspace"), base: filepath.Join(dir, "base"), flags: flags, repeats: repeats}
 	defer func() { _, _, _ = b.call("shutdown") }()
@@ -142,15 +143,4 @@ func (b *bench) call(args ...string) (float64, string, error) {
 func median(times []float64) float64 {
 	slices.Sort(times)
 	return times[len(times)/2]
-}
-
-// removeAll removes Bazel's folders, which are read-only here and there.
-func removeAll(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(path, 0o755)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
 }
