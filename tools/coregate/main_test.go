@@ -100,6 +100,9 @@ func TestExitCodes(t *testing.T) {
 			if got.Verdict != c.verdict || got.Facts == nil || (got.Verdict != "pass") != (len(got.Reasons) > 0) {
 				t.Errorf("got %+v, want verdict %s", got, c.verdict)
 			}
+			if c.verdict == "error" && got.Reasons[0].Code != "NOT_JUDGED" {
+				t.Errorf("got %+v, want NOT_JUDGED", got.Reasons)
+			}
 		})
 	}
 }
