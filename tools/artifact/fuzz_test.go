@@ -3,8 +3,10 @@ package artifact
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/text"
 )
 
@@ -63,9 +65,18 @@ func FuzzDecompress(f *testing.F) {
 			if w.op == nil {
 				continue
 			}
-			x, err := d.op(w.op, len(w.op.Outputs)-1)
-			if err == nil && (int64(len(x.values)) != product(x.shape) || x.slack != nil && len(x.slack) != len(x.values)) {
-				t.Errorf("%d values and %d bounds for extents %v", len(x.values), len(x.slack), x.shape)
+			x, err := d.values(w.op)
+			if err != nil {
+				continue
+			}
+			b, err := d.bounds(w.op, len(w.op.Outputs)-1)
+			if err != nil {
+				t.Errorf("values of %s, but: %v", w.op.Type, err)
+			}
+			for _, o := range []*mil.Tensor{b.slack, b.kept} {
+				if o != nil && !slices.Equal(o.Shape, x.Shape) {
+					t.Errorf("bounds of extents %v for values of %v", o.Shape, x.Shape)
+				}
 			}
 		}
 		precision(p.Functions[0], list, d)

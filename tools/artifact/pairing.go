@@ -179,16 +179,6 @@ func (p *pairing) candidate(w *weight) (*candidate, error) {
 
 // reader gives random access to a weight's values.
 func (p *pairing) reader(w *weight) (func(int64) float32, error) {
-	if w.op != nil {
-		x, err := p.d.op(w.op, len(w.op.Outputs)-1)
-		if err != nil {
-			return nil, err
-		}
-		if int64(len(x.values)) != w.elements() {
-			return nil, fmt.Errorf("%d values for extents %v", len(x.values), w.shape)
-		}
-		return func(i int64) float32 { return x.values[i] }, nil
-	}
 	typ, data, err := p.stored(w)
 	if err != nil {
 		return nil, err
@@ -209,11 +199,16 @@ type sections interface {
 	Section(mil.BlobRef) (mil.DType, *io.SectionReader, error)
 }
 
-// stored gives the type and the bytes of a weight that is stored as it is.
+// stored gives the type and the bytes of a weight, those of a compressed one
+// decompressed.
 func (p *pairing) stored(w *weight) (ggml.Type, io.ReaderAt, error) {
 	typ, ok := floatTypes[w.typ]
 	if !ok {
 		return 0, nil, fmt.Errorf("type %s: %w", w.typ, errUnsupported)
+	}
+	if w.op != nil {
+		t, err := p.d.values(w.op)
+		return typ, bytes.NewReader(t.Data), err
 	}
 	if s, ok := p.d.weights.(sections); ok && w.value != nil && w.value.Blob != nil {
 		d, data, err := s.Section(*w.value.Blob)
@@ -245,13 +240,6 @@ func (p *pairing) allZero(w *weight) (bool, error) {
 
 // stream visits a weight's values in order, piece by piece.
 func (p *pairing) stream(w *weight, visit func(first int64, v []float32) error) error {
-	if w.op != nil {
-		x, err := p.d.op(w.op, len(w.op.Outputs)-1)
-		if err != nil {
-			return err
-		}
-		return visit(0, x.values)
-	}
 	typ, data, err := p.stored(w)
 	if err != nil {
 		return err

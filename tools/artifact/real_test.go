@@ -113,7 +113,7 @@ func TestProgramTexts(t *testing.T) {
 		t.Errorf("inputs %+v", in)
 	}
 	main := mainFunction(read("quantized-constexpr.model.mil"))
-	d := &decompressor{made: map[string]*mil.Op{}}
+	d := newDecompressor(main.Body, nil)
 	var schemes []string
 	main.Body.EachOp(func(op *mil.Op) {
 		if strings.HasPrefix(op.Type, "constexpr_") {

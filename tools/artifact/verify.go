@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
+	"github.com/coreml-gate/rules_coreml_gate/tools/mil/constexpr"
 )
 
 // verdict collects the comparison of one tensor, value by value.
@@ -187,14 +189,14 @@ func isHalf(x float32) bool { return ggml.Float16ToFloat32(ggml.Float32ToFloat16
 // verifyWhole compares in memory: compressed weights, transposed ones, and
 // biases that were divided by a gain.
 func (p *pairing) verifyWhole(v *verdict, t ggml.Tensor, w *weight, by variant) error {
+	if n := w.elements(); n != t.Elements() {
+		return fmt.Errorf("weight %s has %d values, tensor %s has %d", w.name, n, t.Name, t.Elements())
+	}
 	x, err := p.whole(w)
 	if err != nil {
 		return err
 	}
-	n := int64(len(x.values))
-	if n != t.Elements() {
-		return fmt.Errorf("weight %s has %d values, tensor %s has %d", w.name, n, t.Name, t.Elements())
-	}
+	n := w.elements()
 	cols := t.Dims[0]
 	ref := newTensorReader(p.model, t)
 	v.bounded, v.rms = x.slack != nil || x.rms > 0 || by.gain != nil, x.rms
@@ -217,30 +219,37 @@ func (p *pairing) verifyWhole(v *verdict, t ggml.Tensor, w *weight, by variant) 
 	return nil
 }
 
+// whole is a weight in memory: its values and what bounds says of them, by
+// index. slack and kept are nil where bounds has none.
+type whole struct {
+	value, slack, kept func(int64) float32
+	rms                float64
+}
+
 // place compares the weight's value at an index with the reference r, whose own
 // index is ref.
-func (v *verdict) place(x *dense, at int64, r, slack float32, by variant, ref int64) {
+func (v *verdict) place(x *whole, at int64, r, slack float32, by variant, ref int64) {
 	r *= by.scale
 	slack *= by.scale
-	value := x.values[at]
+	value := x.value(at)
 	if by.gain != nil {
 		// bias/gain was rounded once or twice on its way: 2^-10 covers float16.
 		g := by.gain[ref]
 		r /= g
 		slack += float32(math.Abs(float64(r)))/1024 + 1e-7
 	}
-	pruned := x.pruned != nil && x.pruned[at]
+	pruned := x.kept != nil && x.kept(at) == 0
+	var own float32
 	if x.slack != nil {
-		slack = min(slack+x.slack[at], math.MaxFloat32)
+		own = min(x.slack(at), math.MaxFloat32)
+		slack = min(slack+own, math.MaxFloat32)
 	}
 	v.value(value, r, slack, pruned)
 	if !pruned {
 		v.cross += float64(value) * float64(r)
 		v.square += float64(r) * float64(r)
-		if x.slack != nil {
-			if s := float64(x.slack[at]); s < math.MaxFloat32 {
-				v.steps += s * s
-			}
+		if s := float64(own); s < math.MaxFloat32 {
+			v.steps += s * s
 		}
 		if x.rms > 0 {
 			v.steps += 4 * x.rms * x.rms * float64(r) * float64(r)
@@ -248,18 +257,42 @@ func (v *verdict) place(x *dense, at int64, r, slack float32, by variant, ref in
 	}
 }
 
-func (p *pairing) whole(w *weight) (*dense, error) {
+func (p *pairing) whole(w *weight) (*whole, error) {
 	if w.op != nil {
-		return p.d.op(w.op, len(w.op.Outputs)-1)
+		return p.decompressed(w.op)
 	}
 	if w.elements() > maxDense {
 		return nil, fmt.Errorf("weight %s has %d values, the limit is %d", w.name, w.elements(), maxDense)
 	}
-	x := &dense{shape: w.shape, values: make([]float32, w.elements())}
-	return x, p.stream(w, func(first int64, v []float32) error {
-		copy(x.values[first:], v)
+	values := make([]float32, w.elements())
+	return &whole{value: func(i int64) float32 { return values[i] }}, p.stream(w, func(first int64, v []float32) error {
+		copy(values[first:], v)
 		return nil
 	})
+}
+
+func (p *pairing) decompressed(op *mil.Op) (*whole, error) {
+	t, err := p.d.values(op)
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.d.bounds(op, len(op.Outputs)-1)
+	if err != nil {
+		return nil, err
+	}
+	x := &whole{rms: b.rms}
+	for _, f := range []struct {
+		from *mil.Tensor
+		to   *func(int64) float32
+	}{{&t, &x.value}, {b.slack, &x.slack}, {b.kept, &x.kept}} {
+		if f.from == nil {
+			continue
+		}
+		if *f.to, err = constexpr.Floats(*f.from); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }
 
 // tensorReader decodes runs of a tensor's values with their grid steps.

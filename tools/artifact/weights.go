@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
+	"github.com/coreml-gate/rules_coreml_gate/tools/mil/constexpr"
 )
 
 // weight is one constant tensor that an encoder computes with.
@@ -31,23 +32,18 @@ const minWeight = 8
 // collectWeights lists the weights of a function in program order, and gives a
 // decompressor for those that are compressed.
 func collectWeights(f *mil.Function, w mil.Weights) ([]*weight, *decompressor) {
-	d := &decompressor{weights: w, made: map[string]*mil.Op{}}
+	d := newDecompressor(f.Body, w)
 	operands := map[string]bool{} // of constexpr operations: no weights themselves
 	first := map[string]int{}
 	i := 0
 	f.Body.EachOp(func(op *mil.Op) {
 		i++
-		for _, o := range op.Outputs {
-			if isConstant(op) {
-				d.made[o.Name] = op
-			}
-		}
 		for _, a := range op.Inputs {
 			for _, b := range a.Bindings {
 				if b.Name == "" {
 					continue
 				}
-				if strings.HasPrefix(op.Type, "constexpr_") {
+				if constexpr.Is(op) {
 					operands[b.Name] = true
 				} else if _, seen := first[b.Name]; !seen {
 					first[b.Name] = i
@@ -79,7 +75,7 @@ func collectWeights(f *mil.Function, w mil.Weights) ([]*weight, *decompressor) {
 }
 
 func isConstant(op *mil.Op) bool {
-	return op.Type == "const" || strings.HasPrefix(op.Type, "constexpr_")
+	return op.Type == "const" || constexpr.Is(op)
 }
 
 // Precision states how exactly an encoder computes; it decides which parity
@@ -215,17 +211,11 @@ func mixture(f16, f32 bool) string {
 
 // stored is the type of an operand's stored values.
 func (d *decompressor) stored(op *mil.Op, name string) (*mil.Type, *mil.Op) {
-	if v := op.Attr(name); v != nil {
+	v, from := operand(op, name)
+	if v != nil {
 		return v.Type, nil
 	}
-	a := op.Input(name)
-	if a == nil || len(a.Bindings) == 0 {
-		return nil, nil
-	}
-	if v := a.Bindings[0].Value; v != nil {
-		return v.Type, nil
-	}
-	made := d.made[a.Bindings[0].Name]
+	made := d.constants.Op(from)
 	if made == nil {
 		return nil, nil
 	}

@@ -6,10 +6,14 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
 )
 
-// Constants finds the constants of a block by the names of their values:
-// const operations, and constexpr operations, decompressed when asked for.
+// Constants finds the constants of a block, and of blocks within it, by the
+// names of their values: const operations, and constexpr operations,
+// decompressed when asked for.
 // Nothing is kept, so memory is bounded by one tensor and what it is made of.
 type Constants struct {
+	// Limit bounds the elements of a result that is decompressed; 0 leaves it
+	// to the bound that Apply has.
+	Limit   int64
 	weights mil.Weights
 	made    map[string]made
 }
@@ -22,13 +26,13 @@ type made struct {
 // NewConstants indexes a block. w finds weights and may be nil.
 func NewConstants(b *mil.Block, w mil.Weights) *Constants {
 	c := &Constants{weights: w, made: map[string]made{}}
-	for _, op := range b.Ops {
+	b.EachOp(func(op *mil.Op) {
 		if op.Type == "const" || Is(op) {
 			for i, o := range op.Outputs {
 				c.made[o.Name] = made{op, i}
 			}
 		}
-	}
+	})
 	return c
 }
 
@@ -65,9 +69,20 @@ func (c *Constants) tensor(name string, depth int) (mil.Tensor, error) {
 	if depth == maxChain {
 		return mil.Tensor{}, fmt.Errorf("constant %s at line %d: more than %d operations feed into each other", name, m.op.Line, maxChain)
 	}
-	out, err := Apply(m.op, c.weights, func(name string) (mil.Tensor, error) { return c.tensor(name, depth+1) })
+	out, err := c.apply(m.op, depth)
 	if err != nil {
 		return mil.Tensor{}, err
 	}
 	return out[m.out], nil
+}
+
+// Apply evaluates one operation over the constants: one of the block, or a
+// variation of one.
+func (c *Constants) Apply(op *mil.Op) ([]mil.Tensor, error) { return c.apply(op, 0) }
+
+func (c *Constants) apply(op *mil.Op, depth int) ([]mil.Tensor, error) {
+	if n, err := declared(op); err == nil && c.Limit > 0 && n > c.Limit {
+		return nil, fmt.Errorf("operation %s at line %d: a result of %d elements, the limit is %d", op.Type, op.Line, n, c.Limit)
+	}
+	return Apply(op, c.weights, func(name string) (mil.Tensor, error) { return c.tensor(name, depth+1) })
 }

@@ -20,6 +20,7 @@
 package constexpr
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,31 +44,51 @@ var kinds = map[string]func(*call) ([]mil.Tensor, error){
 	"constexpr_sparse_blockwise_shift_scale": sparseBlockwise,
 }
 
-// Supported lists the operations in no order.
-func Supported() []string {
-	var names []string
-	for k := range kinds {
-		names = append(names, k)
-	}
-	return names
-}
+// ErrUnknown is the error for operations that are none of those.
+var ErrUnknown = errors.New("not one that decompresses weights")
 
 // Apply evaluates op. get returns the results of earlier constant operations
 // by name; w finds weights and may be nil. The results agree with the types
-// of op's outputs, or there is an error.
+// of op's outputs, or there is an error; nothing larger than they is made on
+// the way. The error wraps ErrUnknown for an operation that is not known.
 func Apply(op *mil.Op, w mil.Weights, get func(name string) (mil.Tensor, error)) ([]mil.Tensor, error) {
-	f, ok := kinds[op.Type]
-	if !ok {
-		return nil, fmt.Errorf("operation %s at line %d: not one that decompresses weights", op.Type, op.Line)
-	}
-	out, err := f(&call{op: op, weights: w, get: get})
-	if err == nil {
-		err = checkOutputs(op, out)
-	}
+	out, err := apply(op, w, get)
 	if err != nil {
 		return nil, fmt.Errorf("operation %s at line %d: %w", op.Type, op.Line, err)
 	}
 	return out, nil
+}
+
+func apply(op *mil.Op, w mil.Weights, get func(name string) (mil.Tensor, error)) ([]mil.Tensor, error) {
+	f, ok := kinds[op.Type]
+	if !ok {
+		return nil, ErrUnknown
+	}
+	limit, err := declared(op)
+	if err != nil {
+		return nil, err
+	}
+	out, err := f(&call{op: op, weights: w, get: get, limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	return out, checkOutputs(op, out)
+}
+
+// declared is the number of elements of op's largest output.
+func declared(op *mil.Op) (int64, error) {
+	var largest int64
+	for _, o := range op.Outputs {
+		n, err := o.Type.Elements()
+		if err != nil {
+			return 0, fmt.Errorf("result %s: %w", o.Name, err)
+		}
+		largest = max(largest, n)
+	}
+	if largest > maxElements {
+		return 0, fmt.Errorf("a result of %d elements, the limit is %d", largest, maxElements)
+	}
+	return largest, nil
 }
 
 func checkOutputs(op *mil.Op, out []mil.Tensor) error {
@@ -87,6 +108,17 @@ type call struct {
 	op      *mil.Op
 	weights mil.Weights
 	get     func(name string) (mil.Tensor, error)
+	// limit is how many elements a result may have.
+	limit int64
+}
+
+// fits refuses, before anything is made, what is larger than the results that
+// the program declares.
+func (c *call) fits(what string, shape []int64) error {
+	if n, err := mil.TensorOf(mil.Uint8, shape...).Elements(); err != nil || n > c.limit {
+		return fmt.Errorf("%s of shape %v: the program declares a result of %d elements", what, shape, c.limit)
+	}
+	return nil
 }
 
 // binding finds a parameter among inputs and attributes; nil when absent.
@@ -195,14 +227,10 @@ func (c *call) shape() ([]int64, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	n, err := mil.TensorOf(mil.Uint8, s...).Elements()
-	if err != nil {
-		return nil, 0, fmt.Errorf("shape: %w", err)
+	if err := c.fits("shape", s); err != nil {
+		return nil, 0, err
 	}
-	if n > maxElements {
-		return nil, 0, fmt.Errorf("shape %v: %d elements, the limit is %d", s, n, maxElements)
-	}
-	return s, n, nil
+	return s, product(s), nil
 }
 
 func product(shape []int64) int64 {

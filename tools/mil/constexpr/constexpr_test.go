@@ -25,7 +25,7 @@ func parse(t testing.TB, ops string) *Constants {
 // spell gives a tensor as type and numbers.
 func spell(t testing.TB, v mil.Tensor) string {
 	t.Helper()
-	at, err := reader(v)
+	at, err := Floats(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,13 @@ func TestRefusals(t *testing.T) {
 		{"index count", `tensor<fp16, [9]> r = constexpr_lut_to_dense()[indices = tensor<uint8, [1]>([0]), lut = tensor<fp16, [2]>([1, 2]), shape = tensor<uint32, [1]>([9])];`,
 			"expected 2 bytes for 9 indices of 1 bits"},
 		{"too large", `tensor<fp16, [9]> r = constexpr_lut_to_dense()[indices = tensor<uint8, [1]>([0]), lut = tensor<fp16, [2]>([1, 2]), shape = tensor<uint32, [2]>([4294967295, 4294967295])];`,
-			"overflows"},
+			"the program declares a result of 9 elements"},
+		{"vectors larger than the result", `tensor<fp16, [2]> r = constexpr_lut_to_dense(indices = tensor<uint1, [2]>([0, 1]), lut = tensor<fp16, [1, 2, 2]>([[[1, 2], [3, 4]]]), vector_axis = int32(0));`,
+			"result of shape [4]: the program declares a result of 2 elements"},
+		{"data larger than the result", `tensor<fp16, [1]> r = constexpr_blockwise_shift_scale()[data = tensor<int8, [2]>([1, 2]), scale = tensor<fp16, [1]>([1])];`,
+			"data of shape [2]: the program declares a result of 1 elements"},
+		{"declared too large", `tensor<fp16, [1073741824]> r = constexpr_blockwise_shift_scale()[data = tensor<int8, [1]>([1]), scale = tensor<fp16, [1]>([1])];`,
+			"the limit is 268435456"},
 		{"mask padding", `tensor<fp16, [1]> r = constexpr_sparse_to_dense()[mask = tensor<uint8, [1]>([3]), nonzero_data = tensor<fp16, [2]>([1, 2]), shape = tensor<uint32, [1]>([1])];`,
 			"bits behind its last element"},
 		{"mask count", `tensor<fp16, [1]> r = constexpr_sparse_to_dense()[mask = tensor<uint8, [1]>([1]), nonzero_data = tensor<fp16, [2]>([1, 2]), shape = tensor<uint32, [1]>([1])];`,
@@ -186,6 +192,16 @@ func TestChainsAreBounded(t *testing.T) {
 	}
 	_, err := parse(t, ops).Tensor("c100")
 	if err == nil || !strings.Contains(err.Error(), "feed into each other") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A caller's own limit holds for what feeds into the operation that it asks for.
+func TestLimit(t *testing.T) {
+	c := parse(t, `tensor<int8, [3]> wide = constexpr_lut_to_dense(indices = tensor<uint1, [3]>([1, 0, 1]), lut = tensor<int8, [1, 2, 1]>([[[-4], [6]]]));
+		tensor<fp16, [2]> r = constexpr_sparse_to_dense(mask = tensor<uint1, [2]>([0, 1]), nonzero_data = wide);`)
+	c.Limit = 2
+	if _, err := c.Tensor("r"); err == nil || !strings.Contains(err.Error(), "a result of 3 elements, the limit is 2") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -16,6 +16,9 @@ func affine(c *call) ([]mil.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.fits("quantized_data", data.Shape); err != nil {
+		return nil, err
+	}
 	scale, err := c.typed("scale", mil.Float16, mil.Float32)
 	if err != nil {
 		return nil, err
@@ -36,7 +39,7 @@ func affine(c *call) ([]mil.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := reader(data)
+	at, err := Floats(data)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +62,7 @@ func affine(c *call) ([]mil.Tensor, error) {
 // alongAxis reads a parameter that is one number, or one for each position of
 // an axis.
 func alongAxis(name string, t mil.Tensor, shape []int64, axis int) (func(int64) float32, error) {
-	at, err := reader(t)
+	at, err := Floats(t)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -84,6 +87,9 @@ func blockwise(c *call) ([]mil.Tensor, error) {
 
 // shiftScale applies the parameters scale and offset to data.
 func (c *call) shiftScale(data mil.Tensor) (mil.Tensor, error) {
+	if err := c.fits("data", data.Shape); err != nil {
+		return data, err
+	}
 	scale, err := c.typed("scale", mil.Float16, mil.Float32)
 	if err != nil {
 		return scale, err
@@ -92,11 +98,11 @@ func (c *call) shiftScale(data mil.Tensor) (mil.Tensor, error) {
 	if err != nil {
 		return scale, err
 	}
-	scaleAt, err := reader(scale)
+	scaleAt, err := Floats(scale)
 	if err != nil {
 		return scale, err
 	}
-	offsetAt := func(int64) float32 { return 0 }
+	offsetAt, offsetType := func(int64) float32 { return 0 }, mil.Uint8
 	if c.has("offset") {
 		offset, err := c.typed("offset", quantized...)
 		if err != nil {
@@ -106,18 +112,17 @@ func (c *call) shiftScale(data mil.Tensor) (mil.Tensor, error) {
 			return scale, fmt.Errorf("offset of type %s: expected the shape of scale %v and floats or the data's type %s",
 				mil.TensorOf(offset.DType, offset.Shape...), scale.Shape, data.DType)
 		}
-		if offsetAt, err = reader(offset); err != nil {
+		offsetType = offset.DType
+		if offsetAt, err = Floats(offset); err != nil {
 			return scale, err
 		}
 	}
-	at, err := reader(data)
+	at, err := Floats(data)
 	if err != nil {
 		return scale, err
 	}
-	a := newArith(scale.DType, product(data.Shape))
-	steps.each(func(i, block int64) {
-		a.put(a.round(at(i)), a.round(offsetAt(block)), scaleAt(block))
-	})
+	a := newArith(scale.DType, data.DType, offsetType, product(data.Shape))
+	steps.each(func(i, block int64) { a.put(at(i), offsetAt(block), scaleAt(block)) })
 	return mil.Tensor{DType: scale.DType, Shape: data.Shape, Data: a.out}, nil
 }
 
@@ -147,6 +152,9 @@ func blocks(name string, shape, params []int64) (*stepper, error) {
 }
 
 func (s *stepper) each(fn func(i, block int64)) {
+	if product(s.shape) == 0 {
+		return // the other extents may be anything
+	}
 	i := int64(0)
 	s.walk(0, 0, &i, fn)
 }
@@ -167,6 +175,9 @@ func (s *stepper) walk(axis int, block int64, i *int64, fn func(i, block int64))
 func castUp(c *call) ([]mil.Tensor, error) {
 	src, err := c.typed("source_val", mil.Float16)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.fits("source_val", src.Shape); err != nil {
 		return nil, err
 	}
 	b, err := c.binding("output_dtype")

@@ -60,9 +60,10 @@ func pack(codes []byte, d mil.DType) []byte {
 	return out
 }
 
-// reader returns a function from index to value in float32, exact for every
-// type that the operations allow.
-func reader(t mil.Tensor) (func(int64) float32, error) {
+// Floats returns a function from index to value in float32, exact for every
+// type that the operations allow, and an error for the others. The tensor's
+// bytes must agree with its shape, as those of Apply and Constants do.
+func Floats(t mil.Tensor) (func(int64) float32, error) {
 	le := binary.LittleEndian
 	switch t.DType {
 	case mil.Float32:
@@ -85,23 +86,28 @@ func reader(t mil.Tensor) (func(int64) float32, error) {
 // float32 and rounded, which gives the correctly rounded sum or product.
 type arith struct {
 	dtype mil.DType
+	// exact says that operands and their differences are integers that
+	// float16 holds, so that only the product needs rounding.
+	exact bool
 	out   []byte
 }
 
-func newArith(d mil.DType, n int64) *arith {
-	return &arith{dtype: d, out: make([]byte, 0, n*int64(d.Bits()/8))}
+// newArith is for n results of type d; data and offset are the operands' types.
+func newArith(d, data, offset mil.DType, n int64) *arith {
+	small := func(t mil.DType) bool { return t.IsInt() && t.Bits() <= 8 }
+	return &arith{dtype: d, exact: d == mil.Float32 || small(data) && small(offset), out: make([]byte, 0, n*int64(d.Bits()/8))}
 }
 
 func (a *arith) round(x float32) float32 {
-	if a.dtype == mil.Float16 {
-		return half.ToFloat32(half.FromFloat32(x))
+	if a.exact {
+		return x
 	}
-	return x
+	return half.ToFloat32(half.FromFloat32(x))
 }
 
 // put appends scale·(x − offset), rounded after each step.
 func (a *arith) put(x, offset, scale float32) {
-	y := scale * a.round(x-offset)
+	y := scale * a.round(a.round(x)-a.round(offset))
 	if a.dtype == mil.Float16 {
 		a.out = binary.LittleEndian.AppendUint16(a.out, half.FromFloat32(y))
 		return

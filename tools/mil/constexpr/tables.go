@@ -20,6 +20,9 @@ func lutToDense(c *call) ([]mil.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.fits("indices", idx.Shape); err != nil {
+		return nil, err
+	}
 	t, err := c.lookUp(unpacked(idx), idx.DType.Bits(), idx.Shape)
 	return []mil.Tensor{t}, err
 }
@@ -85,12 +88,11 @@ func (c *call) lookUp(codes []byte, nbits int, shape []int64) (mil.Tensor, error
 	}
 	outShape := slices.Clone(shape)
 	outShape[axis] *= width
-	n, err := mil.TensorOf(lut.DType, outShape...).Elements()
-	if err != nil || n > maxElements {
-		return lut, fmt.Errorf("a result of shape %v is too large", outShape)
+	if err := c.fits("result", outShape); err != nil {
+		return lut, err
 	}
 	inner := product(shape[axis+1:])
-	from, to := unpackedElements(lut), newElements(lut.DType, n)
+	from, to := unpackedElements(lut), newElements(lut.DType, product(outShape))
 	steps.each(func(i, block int64) {
 		// An index becomes width elements along axis.
 		first := i/inner*inner*width + i%inner
@@ -142,7 +144,13 @@ func (c *call) packedMask() (shape []int64, mask []byte, err error) {
 
 func (c *call) mask(name string) (shape []int64, mask []byte, err error) {
 	m, err := c.typed(name, mil.Uint1)
-	return m.Shape, unpacked(m), err
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.fits(name, m.Shape); err != nil {
+		return nil, nil, err
+	}
+	return m.Shape, unpacked(m), nil
 }
 
 // scatter puts data where mask is set, zeros elsewhere.
