@@ -14,11 +14,13 @@ import json
 import logging
 import os
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
 
+from ggml_encoder import read_ggml
+
+# coremltools.py beside this file is not the library.
 sys.path[:] = [p for p in sys.path if pathlib.Path(p or ".").resolve() != pathlib.Path(__file__).resolve().parent]
 logging.disable(logging.WARNING)
 os.environ["TQDM_DISABLE"] = "1"
@@ -30,25 +32,6 @@ from coremltools.converters.mil.mil import Builder as mb
 OURS = os.environ["PEER_OURS"]
 POLICIES = pathlib.Path(__file__).resolve().parents[2] / "gate/policy"
 EPS = 1e-5
-
-
-def read_ggml(path):
-    """Header and encoder tensors of a ggml model file, as float32."""
-    with open(path, "rb") as f:
-        header = struct.unpack("<12i", f.read(48))
-        rows, columns = struct.unpack("<2i", f.read(8))
-        f.seek(4 * rows * columns, 1)
-        for _ in range(struct.unpack("<i", f.read(4))[0]):
-            f.seek(struct.unpack("<i", f.read(4))[0], 1)
-        tensors = {}
-        while head := f.read(12):
-            rank, length, kind = struct.unpack("<3i", head)
-            shape = struct.unpack(f"<{rank}i", f.read(4 * rank))[::-1]
-            name = f.read(length).decode()
-            data = np.frombuffer(f.read(int(np.prod(shape)) * (2 if kind else 4)), np.float16 if kind else np.float32)
-            if name.startswith("encoder."):
-                tensors[name[8:]] = data.reshape(shape).astype(np.float32)
-    return header, tensors
 
 
 class Writer:
