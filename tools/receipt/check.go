@@ -51,6 +51,9 @@ func (s *Statement) Check() error {
 	if err := CheckSubjects(s.Subject); err != nil {
 		return err
 	}
+	if err := p.checkSizes(); err != nil {
+		return err
+	}
 	for _, check := range []func() error{
 		s.checkLane, s.checkPin, s.checkEncoderFiles, s.checkMaterials, p.checkEvidence, p.checkRequired, p.checkJudgements,
 	} {
@@ -71,6 +74,22 @@ func (s *Statement) Check() error {
 	}
 	if p.Verdict == reason.Pass {
 		return s.checkPass()
+	}
+	return nil
+}
+
+// maxMembers bounds the lists whose members are compared with each other, here and by readers. A gate has
+// about a dozen judgements and two policies.
+const maxMembers = 256
+
+func (p *Predicate) checkSizes() error {
+	for _, list := range []struct {
+		name string
+		size int
+	}{{"judgements", len(p.Judgements)}, {"required", len(p.Required)}, {"policies", len(p.Policies)}} {
+		if list.size > maxMembers {
+			return fmt.Errorf("receipt: %s has %d members, expected at most %d", list.name, list.size, maxMembers)
+		}
 	}
 	return nil
 }

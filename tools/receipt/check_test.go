@@ -1,6 +1,7 @@
 package receipt_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,11 @@ func TestContradictions(t *testing.T) {
 		{"placement that nobody saw", func(_ *receipt.Statement, p *receipt.Predicate) {
 			p.Placement, p.Provisional = "Neural Engine", p.Provisional[:1]
 		}, "placement is"},
+		{"judgements without end", func(_ *receipt.Statement, p *receipt.Predicate) {
+			p.Judgements = slices.Repeat(p.Judgements, 50)
+		}, "judgements has"},
+		{"requirements without end", func(_ *receipt.Statement, p *receipt.Predicate) { p.Required = slices.Repeat(p.Required, 50) }, "required has"},
+		{"policies without end", func(_ *receipt.Statement, p *receipt.Predicate) { p.Policies = slices.Repeat(p.Policies, 300) }, "policies has"},
 		{"no encoder files", func(s *receipt.Statement, _ *receipt.Predicate) { files(s) }, "without files"},
 		{"path out of the encoder", func(s *receipt.Statement, _ *receipt.Predicate) {
 			files(s, receipt.EncoderFile{Path: "../model.mil", SHA256: zero})

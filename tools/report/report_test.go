@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -319,5 +321,33 @@ func TestParseParity(t *testing.T) {
 	}
 	if _, err := report.ParseParity([]byte(`{"facts":{}}`)); err == nil {
 		t.Error("a file without a measurement is taken")
+	}
+}
+
+// TestManyReasons holds that a judgement of many reasons costs each format in proportion to them, counted in what is
+// allocated: four times the reasons cost about four times as much, not sixteen.
+func TestManyReasons(t *testing.T) {
+	cost := func(write func(io.Writer, *report.Data) error, n int) uint64 {
+		w := receipttest.New(t)
+		w.Canary.Exit.Code = 0
+		w.Write(t)
+		d := data(t, w)
+		for _, j := range d.Receipt.Predicate.Judgements {
+			if len(j.Reasons) > 0 {
+				j.Reasons = slices.Repeat(j.Reasons[:1], n)
+			}
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := write(io.Discard, d); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for name, write := range map[string]func(io.Writer, *report.Data) error{"html": report.HTML, "junit": report.JUnit, "text": report.Text} {
+		if few, many := cost(write, 2000), cost(write, 8000); many > 8*few {
+			t.Errorf("%s: 2000 reasons allocate %d bytes, 8000 allocate %d", name, few, many)
+		}
 	}
 }

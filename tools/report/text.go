@@ -80,12 +80,14 @@ func JUnit(w io.Writer, d *Data) error {
 	for _, j := range p.Judgements {
 		c := junitCase{Name: j.Name, Class: p.Name}
 		problem := &junitFailure{Type: string(j.Verdict), Message: "verdict " + string(j.Verdict)}
+		var text strings.Builder
 		for i, r := range j.Reasons {
 			if i == 0 {
 				problem.Type, problem.Message = r.Code, r.String()
 			}
-			problem.Text += r.String() + "\n"
+			text.WriteString(r.String() + "\n")
 		}
+		problem.Text = text.String()
 		switch j.Verdict {
 		case reason.Pass:
 		case reason.Failed:
