@@ -53,6 +53,7 @@ func TestSignVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	releaseFile := w.File(t, "release.json", string(text))
+	lying := w.File(t, "lying.json", strings.Replace(string(text), `"verdict":"pass"`, `"verdict":"fail"`, 1))
 	_, stranger := envelopetest.Write(t, envelopetest.Ed25519(t))
 	for _, c := range []struct {
 		name string
@@ -99,7 +100,13 @@ func TestSignVerify(t *testing.T) {
 		{"report of a signed one", []string{"report", "--key", d.public, d.signed}, 0, "valid, by key"},
 		{"report with a wrong key", []string{"report", "--key", stranger, d.signed}, 2, "KEY_ID_MISMATCH"},
 		{"report with a foreign file", []string{"report", d.receipt, "--file", w.Spec.Audio}, 2, "neither evidence nor observations"},
-		{"report of a release", []string{"report", releaseFile}, 2, "a release of 1 receipts"},
+		{"report of a release", []string{"report", "--format", "text", releaseFile}, 0, "//gate:receipt (emulated), pin"},
+		{"report of a release with a file of one gate", []string{"report", releaseFile, "--file", w.Spec.CoreML}, 2, "report that gate's own receipt"},
+		{"report of a release that nobody signed", []string{"report", "--key", d.public, releaseFile}, 2, "UNSIGNED_ENVELOPE"},
+		{"report of a release that says pass and lists a failure", []string{"report", lying}, 2, "its receipts give"},
+		{"diff of a release with itself", []string{"diff", releaseFile, releaseFile}, 0, "no change"},
+		{"diff of a release and a receipt", []string{"diff", releaseFile, d.receipt}, 2, "is a release of 1 receipts and"},
+		{"audit of a release", []string{"audit", releaseFile}, 2, "a release of 1 receipts: give one of those"},
 		{"report in no form", []string{"report", "--format", "pdf", d.receipt}, 2, "html, junit or text"},
 	} {
 		code, out, errs := call(t, "", c.args...)

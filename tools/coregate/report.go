@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,19 +25,35 @@ func newReportCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "report RECEIPT",
-		Short: "Turn a receipt into a page, JUnit XML or a short text",
+		Short: "Turn a receipt or a release into a page, JUnit XML or a short text",
 		Long: `Turn a receipt, signed or not, into one self-contained HTML page, JUnit XML or a short text.
 Evidence and observations of its runs, given with --file, are shown where they belong, as are the reference words
-and a measurement of parity; a file that is not of this receipt is refused.`,
+and a measurement of parity; a file that is not of this receipt is refused. Of a release its receipts are listed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if forms[format] == nil {
+			if !slices.Contains([]string{"html", "junit", "text"}, format) {
 				return fmt.Errorf("--format %s: expected html, junit or text", format)
 			}
-			d, err := reportData(cmd, args[0], key)
+			s, signature, err := reported(cmd, args[0], key)
 			if err != nil {
 				return err
 			}
+			if s.release != nil {
+				if len(files) > 0 || reference != "" || parity != "" {
+					return fmt.Errorf("files of runs, reference words and parity are of one gate, and %s is %s: report that gate's own receipt with them", args[0], s)
+				}
+				r, err := pages.NewRelease(s.release)
+				if err != nil {
+					return err
+				}
+				r.Signature = signature
+				return writeReport(cmd.OutOrStdout(), r, format, out)
+			}
+			d, err := pages.New(s.receipt)
+			if err != nil {
+				return err
+			}
+			d.Signature, d.Machine, d.Explain = signature, runner.MachineID(), definition
 			if err := addFiles(d, files, reference, parity); err != nil {
 				return err
 			}
@@ -54,37 +71,28 @@ and a measurement of parity; a file that is not of this receipt is refused.`,
 	return cmd
 }
 
-// reportData reads the receipt and checks its signature where a key was given.
-func reportData(cmd *cobra.Command, path, keyFile string) (*pages.Data, error) {
+// reported reads the receipt or release, checks its signature where a key was given, and says what is known of it.
+func reported(cmd *cobra.Command, path, keyFile string) (statement, string, error) {
 	data, err := readInput(cmd.InOrStdin(), path, maxSigned)
 	if err != nil {
-		return nil, err
+		return statement{}, "", err
 	}
-	s, err := decodeReceipt(path, data)
-	if err != nil {
-		return nil, err
-	}
-	d, err := pages.New(s)
-	if err != nil {
-		return nil, err
-	}
-	d.Machine, d.Explain = runner.MachineID(), definition
-	if keyFile == "" {
-		return d, nil
+	s, err := decodeStatement(path, data)
+	if err != nil || keyFile == "" {
+		return s, "not looked at", err
 	}
 	key, err := envelope.ReadPublicKey(keyFile)
 	if err != nil {
-		return nil, err
+		return s, "", err
 	}
 	e, err := envelope.Parse(data)
 	if err != nil {
-		return nil, err
+		return s, "", err
 	}
 	if _, _, err := e.Open(cmd.Context(), key); err != nil {
-		return nil, err
+		return s, "", err
 	}
-	d.Signature = "valid, by key " + key.ID()[:16] + "…"
-	return d, nil
+	return s, "valid, by key " + key.ID()[:16] + "…", nil
 }
 
 func addFiles(d *pages.Data, files []string, reference, parity string) error {
@@ -121,14 +129,18 @@ func addFiles(d *pages.Data, files []string, reference, parity string) error {
 	return nil
 }
 
-// forms are the reports that can be written.
-var forms = map[string]func(io.Writer, *pages.Data) error{"html": pages.HTML, "junit": pages.JUnit, "text": pages.Text}
+// reportable is what a report can be made of.
+type reportable interface {
+	HTML(io.Writer) error
+	JUnit(io.Writer) error
+	Text(io.Writer) error
+}
 
 // writeReport makes the whole report before it opens anything: what stands at out is the old report or the
 // new one, never half of one.
-func writeReport(stdout io.Writer, d *pages.Data, format, out string) error {
+func writeReport(stdout io.Writer, of reportable, format, out string) error {
 	var b bytes.Buffer
-	if err := forms[format](&b, d); err != nil {
+	if err := map[string]func(io.Writer) error{"html": of.HTML, "junit": of.JUnit, "text": of.Text}[format](&b); err != nil {
 		return err
 	}
 	if out == "" {

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""the report page in Chromium, wide and phone-sized: complete without a network, nothing runs over the edge"""
+"""the report pages of a receipt and a release in Chromium, wide and phone-sized: complete without a network, nothing runs over the edge"""
 # requirements: receipts
 # ours: ./tools/coregate
 #
 # Chromium comes from the system (Debian: apt-get install chromium); $CHROMIUM names another. With a folder as
 # argument, screenshots are left there; a receipt and files of its runs may follow.
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -52,10 +54,23 @@ def colours(png):
     return len(set(zlib.decompress(data)))
 
 
-def main(scratch, out, receipt, files):
-    page = scratch / "report.html"
-    flags = [f for file in files for f in ("--file", file)]
-    subprocess.run([COREGATE, "report", receipt, *flags, "--out", page], check=True)
+def release(receipt):
+    """A release that names the receipt as three gates', by the description of docs/receipt.md."""
+    raw = pathlib.Path(receipt).read_bytes()
+    r = json.loads(raw)
+    p, pin = r["predicate"], r["predicate"]["pin"]
+    entries = [{"name": f"//models/of/a/long/name:gate_{i}", "sha256": hashlib.sha256(raw + bytes([i])).hexdigest(), "verdict": p["verdict"],
+                "lane": p["lane"], "pin": pin["name"], "pin_commit": pin["commit"], "pin_status": pin["status"], "subjects": r["subject"]}
+               for i in range(3)]
+    statement = {"_type": r["_type"], "subject": [{"name": f"{e['name']} ({e['lane']})", "digest": {"sha256": e["sha256"]}} for e in entries],
+                 "predicateType": "https://github.com/coreml-gate/rules_coreml_gate/coreml-release/v1",
+                 "predicate": {"schema": 1, "name": "//:release", "verdict": p["verdict"], "receipts": entries}}
+    return json.dumps(statement, sort_keys=True, separators=(",", ":"))
+
+
+def look(scratch, out, kind, statement, flags):
+    page = scratch / f"{kind}.html"
+    subprocess.run([COREGATE, "report", statement, *flags, "--out", page], check=True)
     text = page.read_text()
     check(not re.search(r"<script|\bsrc=|\bhref=|url\(|@import|<link", text), "it fetches or runs something")
     for name, width, height in (("wide", 1280, 2400), ("phone", 390, 5200)):
@@ -64,15 +79,22 @@ def main(scratch, out, receipt, files):
         probe.write_text(re.sub(r"<meta http-equiv[^>]*>", "", text).replace("</body>", PROBE + "</body>"))
         dom = chromium(scratch, f"--window-size={width},{height}", "--dump-dom", probe.as_uri())
         inner, scroll, wide, small, fetched = map(int, re.search(r"<title>\[(.*?)\]</title>", dom).group(1).split(","))
-        check(scroll <= inner and wide == 0, f"{name}: {wide} elements run over the edge ({scroll} of {inner} pixels)")
-        check(small == 0, f"{name}: {small} labels are too small to read")
-        check(fetched == 0, f"{name}: it fetched {fetched} things")
-        shot = out / f"report-{name}.png"
+        check(scroll <= inner and wide == 0, f"{kind}, {name}: {wide} elements run over the edge ({scroll} of {inner} pixels)")
+        check(small == 0, f"{kind}, {name}: {small} labels are too small to read")
+        check(fetched == 0, f"{kind}, {name}: it fetched {fetched} things")
+        shot = out / f"{kind}-{name}.png"
         chromium(scratch, f"--window-size={width},{height}", f"--screenshot={shot}", page.as_uri())
-        check(colours(shot) > 32, f"{name}: the screenshot is blank")
-    paper = out / "report.pdf"
+        check(colours(shot) > 32, f"{kind}, {name}: the screenshot is blank")
+    paper = out / f"{kind}.pdf"
     chromium(scratch, f"--print-to-pdf={paper}", "--no-pdf-header-footer", page.as_uri())
-    check(paper.read_bytes()[:5] == b"%PDF-", "it does not print")
+    check(paper.read_bytes()[:5] == b"%PDF-", f"{kind}: it does not print")
+
+
+def main(scratch, out, receipt, files):
+    look(scratch, out, "report", receipt, [f for file in files for f in ("--file", file)])
+    bound = scratch / "release.json"
+    bound.write_text(release(receipt))
+    look(scratch, out, "release", bound, [])
     print(f"{checks} agreements")
 
 

@@ -23,70 +23,74 @@ type Change struct {
 	To   string `json:"to"`
 }
 
-// Ranks of changes.
+// Ranks of changes, of receipts and of releases.
 const (
-	rankVerdict = iota
-	rankLane
-	rankSubject
-	rankJudgement
-	rankPolicy
-	rankPin
-	rankMaterial
-	rankEvidence
-	rankFact
-	rankSigning
-	rankOther
+	RankVerdict = iota
+	RankLane
+	RankSubject
+	RankJudgement
+	RankPolicy
+	RankPin
+	RankMaterial
+	RankEvidence
+	RankFact
+	RankSigning
+	RankOther
 )
 
-// changes collects differences.
-type changes []Change
+// Changes collects differences.
+type Changes []Change
 
-func (c *changes) add(rank int, what, from, to string) {
+// Add notes a difference, if there is one.
+func (c *Changes) Add(rank int, what, from, to string) {
 	if from != to {
 		*c = append(*c, Change{rank, what, from, to})
 	}
 }
 
-// words compares two maps of strings key by key.
-func (c *changes) words(rank int, what string, from, to map[string]string) {
+// Words compares two maps of strings key by key.
+func (c *Changes) Words(rank int, what string, from, to map[string]string) {
 	keys := maps.Clone(from)
 	if keys == nil {
 		keys = map[string]string{}
 	}
 	maps.Copy(keys, to)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		c.add(rank, what+" "+key, from[key], to[key])
+		c.Add(rank, what+" "+key, from[key], to[key])
 	}
 }
 
+// Sort brings them into the order of importance.
+func (c Changes) Sort() { slices.SortStableFunc(c, func(x, y Change) int { return x.Rank - y.Rank }) }
+
 // Diff lists what changed from a to b, in the order of importance; nothing when they say the same.
-func Diff(a, b *Statement) []Change {
-	var c changes
+func Diff(a, b *Statement) Changes {
+	var c Changes
 	p, q := &a.Predicate, &b.Predicate
-	c.add(rankVerdict, "verdict", string(p.Verdict), string(q.Verdict))
-	c.add(rankLane, "lane", string(p.Lane), string(q.Lane))
-	c.words(rankLane, "lane identity", p.LaneIdentity, q.LaneIdentity)
-	c.words(rankSubject, "subject", digests(a.Subject), digests(b.Subject))
-	c.words(rankSubject, "encoder file", encoderFiles(p), encoderFiles(q))
+	c.Add(RankVerdict, "verdict", string(p.Verdict), string(q.Verdict))
+	c.Add(RankLane, "lane", string(p.Lane), string(q.Lane))
+	c.Words(RankLane, "lane identity", p.LaneIdentity, q.LaneIdentity)
+	c.Words(RankSubject, "subject", digests(a.Subject), digests(b.Subject))
+	c.Words(RankSubject, "encoder file", encoderFiles(p), encoderFiles(q))
 	c.judgements(p, q)
-	c.words(rankPolicy, "policy", policies(p), policies(q))
-	c.add(rankPolicy, "required judgements", strings.Join(p.Required, ", "), strings.Join(q.Required, ", "))
-	c.add(rankPin, "flavour", p.Flavour, q.Flavour)
-	c.add(rankPin, "pin", p.Pin.Name+" "+p.Pin.Commit+" "+p.Pin.Status, q.Pin.Name+" "+q.Pin.Commit+" "+q.Pin.Status)
-	c.add(rankPin, "pin tree", p.Pin.Tree, q.Pin.Tree)
-	c.add(rankPin, "patch", p.Pin.Patch.SHA256, q.Pin.Patch.SHA256)
-	c.words(rankMaterial, "material", digests(p.Materials), digests(q.Materials))
-	c.words(rankMaterial, "toolchain", p.Toolchain, q.Toolchain)
-	c.words(rankEvidence, "evidence", evidenceSums(p), evidenceSums(q))
-	c.add(rankFact, "gate", p.Name, q.Name)
-	c.add(rankFact, "placement", p.Placement, q.Placement)
-	c.add(rankFact, "provisional", strings.Join(p.Provisional, "; "), strings.Join(q.Provisional, "; "))
-	c.add(rankSigning, "signing", signing(p), signing(q))
+	c.Words(RankPolicy, "policy", policies(p), policies(q))
+	c.Add(RankPolicy, "required judgements", strings.Join(p.Required, ", "), strings.Join(q.Required, ", "))
+	c.Add(RankPin, "flavour", p.Flavour, q.Flavour)
+	c.Add(RankPin, "pin", p.Pin.Name+" "+p.Pin.Commit+" "+p.Pin.Status, q.Pin.Name+" "+q.Pin.Commit+" "+q.Pin.Status)
+	c.Add(RankPin, "pin tree", p.Pin.Tree, q.Pin.Tree)
+	c.Add(RankPin, "patch", p.Pin.Patch.SHA256, q.Pin.Patch.SHA256)
+	c.Words(RankMaterial, "material", digests(p.Materials), digests(q.Materials))
+	c.Words(RankMaterial, "toolchain", p.Toolchain, q.Toolchain)
+	c.Words(RankEvidence, "evidence", evidenceSums(p), evidenceSums(q))
+	c.Add(RankFact, "gate", p.Name, q.Name)
+	c.Add(RankFact, "placement", p.Placement, q.Placement)
+	c.Add(RankFact, "provisional", strings.Join(p.Provisional, "; "), strings.Join(q.Provisional, "; "))
+	c.Add(RankSigning, "signing", signing(p), signing(q))
 	if len(c) == 0 {
 		// Sizes, orders, spellings of numbers, times of runs: nobody decides by them, but they are no "no change".
-		c.add(rankOther, "other members", sum(a), sum(b))
+		c.Add(RankOther, "other members", sum(a), sum(b))
 	}
-	slices.SortStableFunc(c, func(x, y Change) int { return x.Rank - y.Rank })
+	c.Sort()
 	return c
 }
 
@@ -100,7 +104,7 @@ func sum(s *Statement) string {
 }
 
 // judgements compares verdicts and reasons first; grounds where those are the same, facts and notes by themselves.
-func (c *changes) judgements(p, q *Predicate) {
+func (c *Changes) judgements(p, q *Predicate) {
 	from, to := map[string]string{}, map[string]string{}
 	facts, factsTo := map[string]string{}, map[string]string{}
 	grounds, groundsTo := map[string]string{}, map[string]string{}
@@ -119,15 +123,15 @@ func (c *changes) judgements(p, q *Predicate) {
 	}
 	fill(p.Judgements, from, grounds, facts)
 	fill(q.Judgements, to, groundsTo, factsTo)
-	c.words(rankJudgement, "judgement", from, to)
+	c.Words(RankJudgement, "judgement", from, to)
 	for _, c := range *c {
 		if name, ok := strings.CutPrefix(c.What, "judgement "); ok {
 			delete(grounds, name)
 			delete(groundsTo, name)
 		}
 	}
-	c.words(rankJudgement, "judgement grounds", grounds, groundsTo)
-	c.words(rankFact, "fact", facts, factsTo)
+	c.Words(RankJudgement, "judgement grounds", grounds, groundsTo)
+	c.Words(RankFact, "fact", facts, factsTo)
 }
 
 func texts(reasons []reason.Reason) string {

@@ -187,3 +187,57 @@ func TestReleases(t *testing.T) {
 		t.Error("a receipt was taken for a release")
 	}
 }
+
+// TestDiff holds that changes between releases come by gate and in the order of importance.
+func TestDiff(t *testing.T) {
+	read := func(data []byte) *release.Statement {
+		s, err := release.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	// receipt builds one of a gate, bent.
+	receipt := func(name string, bend func(w *receipttest.World)) string {
+		w := receipttest.New(t)
+		w.Spec.Name = "//" + name + ":receipt"
+		bend(w)
+		return w.File(t, name+".json", string(w.Receipt(t)))
+	}
+	plain := func(*receipttest.World) {}
+	before := read(build(t, receipt("base", plain), receipt("gone", plain), receipt("small", plain), receipt("tiny", plain)))
+	if got := release.Diff(before, read(build(t, files(t, "base", "gone", "small", "tiny")...))); len(got) != 0 {
+		t.Errorf("equal releases differ: %v", got)
+	}
+	after := read(build(t,
+		receipt("base", func(w *receipttest.World) {
+			w.File(t, "ggml-model.bin", "retrained")
+			w.Rehash(t)
+		}),
+		receipt("new", plain),
+		receipt("small", func(w *receipttest.World) { w.Spec.Toolchain["compiler"] = "gcc" }),
+		receipt("tiny", func(w *receipttest.World) {
+			w.Canary.Exit.Code = 0
+			w.Write(t)
+		}),
+	))
+	var got []string
+	for _, c := range release.Diff(before, after) {
+		from, to := c.From, c.To
+		if len(from) > 12 && len(to) > 12 {
+			from, to = "a digest", "another"
+		}
+		got = append(got, c.What+": "+from+" -> "+to)
+	}
+	want := []string{
+		"verdict: pass -> fail",
+		"receipt //gone:receipt (emulated): pass -> ",
+		"receipt //new:receipt (emulated):  -> pass",
+		"receipt //tiny:receipt (emulated): pass -> fail",
+		"subject ggml-model.bin of //base:receipt (emulated): a digest -> another",
+		"other members of //small:receipt (emulated): a digest -> another",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changes differ (-want +got):\n%s", diff)
+	}
+}

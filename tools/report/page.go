@@ -61,7 +61,7 @@ type page struct {
 }
 
 // HTML writes the page.
-func HTML(w io.Writer, d *Data) error {
+func (d *Data) HTML(w io.Writer) error {
 	functions := template.FuncMap{
 		"mark":      mark,
 		"explain":   d.explain,
@@ -72,10 +72,6 @@ func HTML(w io.Writer, d *Data) error {
 		"mebibytes": mebibytes,
 		"db":        func(v float64) string { return fmt.Sprintf("%.2f dB", v) },
 	}
-	t, err := template.New("page").Funcs(functions).Parse(pageText)
-	if err != nil {
-		return fmt.Errorf("report template: %w", err)
-	}
 	p := &d.Receipt.Predicate
 	view := page{
 		D: d, P: p, Style: template.CSS(styleText), Chain: chain(d), Plot: plot(d.Parity), Bars: placement(p),
@@ -85,6 +81,15 @@ func HTML(w io.Writer, d *Data) error {
 		if !slices.ContainsFunc(p.Judgements, func(j *judge.Judgement) bool { return j.Name == name }) {
 			view.Missing = append(view.Missing, name)
 		}
+	}
+	return render(w, pageText, functions, view)
+}
+
+// render writes a page of a template.
+func render(w io.Writer, text string, functions template.FuncMap, view any) error {
+	t, err := template.New("page").Funcs(functions).Parse(text)
+	if err != nil {
+		return fmt.Errorf("report template: %w", err)
 	}
 	var b strings.Builder
 	if err := t.Execute(&b, view); err != nil {

@@ -10,16 +10,10 @@ import (
 )
 
 // Text writes a short summary for the log of a build.
-func Text(w io.Writer, d *Data) error {
+func (d *Data) Text(w io.Writer) error {
 	p := &d.Receipt.Predicate
-	var b strings.Builder
-	// No text of the receipt's may make a line of its own in a log, which build servers take orders from.
-	line := func(format string, texts ...any) {
-		for i, text := range texts {
-			texts[i] = reason.Visible(fmt.Sprint(text))
-		}
-		fmt.Fprintf(&b, format+"\n", texts...)
-	}
+	var b lines
+	line := b.add
 	line("%s: %s", p.Name, p.Verdict)
 	line("  lane %s, pin %s (%s), placement %s", p.Lane, p.Pin.Name, p.Pin.Status, p.Placement)
 	for _, j := range p.Judgements {
@@ -40,6 +34,17 @@ func Text(w io.Writer, d *Data) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// lines is a text for a log.
+type lines struct{ strings.Builder }
+
+// add writes one line. No text of a receipt's may make a line of its own in a log, which build servers take orders from.
+func (b *lines) add(format string, texts ...any) {
+	for i, text := range texts {
+		texts[i] = reason.Visible(fmt.Sprint(text))
+	}
+	fmt.Fprintf(b, format+"\n", texts...)
 }
 
 // JUnit elements, as build servers read them.
@@ -72,13 +77,12 @@ type (
 
 // JUnit writes one test case per judgement: a failure for fail, an error for whatever proved nothing.
 // Times are left out, since a receipt has none.
-func JUnit(w io.Writer, d *Data) error {
+func (d *Data) JUnit(w io.Writer) error {
 	p := &d.Receipt.Predicate
 	suite := junitSuite{Name: p.Name, Properties: []junitProperty{
 		{"verdict", string(p.Verdict)}, {"lane", string(p.Lane)}, {"pin", p.Pin.Name + " (" + p.Pin.Status + ")"}, {"receipt_sha256", d.SHA256},
 	}}
 	for _, j := range p.Judgements {
-		c := junitCase{Name: j.Name, Class: p.Name}
 		problem := &junitFailure{Type: string(j.Verdict), Message: "verdict " + string(j.Verdict)}
 		var text strings.Builder
 		for i, r := range j.Reasons {
@@ -88,20 +92,30 @@ func JUnit(w io.Writer, d *Data) error {
 			text.WriteString(r.String() + "\n")
 		}
 		problem.Text = text.String()
-		switch j.Verdict {
-		case reason.Pass:
-		case reason.Failed:
-			c.Failure = problem
-			suite.Failures++
-		default:
-			c.Error = problem
-			suite.Errors++
-		}
-		suite.Cases = append(suite.Cases, c)
-		suite.Tests++
+		suite.add(j.Name, j.Verdict, problem)
 	}
 	missing(d, &suite)
-	out, err := xml.MarshalIndent(suite, "", "  ")
+	return suite.write(w)
+}
+
+// add adds one case, with its problem unless it passed.
+func (s *junitSuite) add(name string, verdict reason.Verdict, problem *junitFailure) {
+	c := junitCase{Name: name, Class: s.Name}
+	switch verdict {
+	case reason.Pass:
+	case reason.Failed:
+		c.Failure = problem
+		s.Failures++
+	default:
+		c.Error = problem
+		s.Errors++
+	}
+	s.Cases = append(s.Cases, c)
+	s.Tests++
+}
+
+func (s *junitSuite) write(w io.Writer) error {
+	out, err := xml.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write junit: %w", err)
 	}
@@ -118,9 +132,7 @@ func missing(d *Data, suite *junitSuite) {
 			found = found || j.Name == name
 		}
 		if !found {
-			suite.Cases = append(suite.Cases, junitCase{Name: name, Class: p.Name, Failure: &junitFailure{Type: "JUDGEMENT_MISSING", Message: "the receipt requires this judgement and does not have it"}})
-			suite.Tests++
-			suite.Failures++
+			suite.add(name, reason.Failed, &junitFailure{Type: "JUDGEMENT_MISSING", Message: "the receipt requires this judgement and does not have it"})
 		}
 	}
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+)
+
+// statement is what a file holds: a receipt or a release. The other is nil.
+type statement struct {
+	receipt *receipt.Statement
+	release *release.Statement
+}
+
+func (s statement) String() string {
+	if s.release != nil {
+		return fmt.Sprintf("a release of %d receipts", len(s.release.Predicate.Receipts))
+	}
+	return "a receipt"
+}
+
+// readStatement reads a receipt or a release, or what is inside an envelope, whose signature it does not check.
+func readStatement(stdin io.Reader, path string) (statement, error) {
+	data, err := readInput(stdin, path, maxSigned)
+	if err != nil {
+		return statement{}, err
+	}
+	return decodeStatement(path, data)
+}
+
+func decodeStatement(path string, data []byte) (s statement, err error) {
+	if e, err := envelope.Parse(data); err == nil {
+		data = e.Payload
+	}
+	// A first look, to choose the strict reader.
+	var kind struct {
+		PredicateType string `json:"predicateType"`
+	}
+	if json.Unmarshal(data, &kind) == nil && kind.PredicateType == release.PredicateType {
+		s.release, err = release.Decode(data)
+	} else {
+		s.receipt, err = receipt.Decode(data)
+	}
+	if err != nil {
+		return statement{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// readReceipt is readStatement where only a receipt will do.
+func readReceipt(stdin io.Reader, path string) (*receipt.Statement, error) {
+	s, err := readStatement(stdin, path)
+	if err != nil {
+		return nil, err
+	}
+	if s.receipt == nil {
+		return nil, fmt.Errorf("%s: %s: give one of those", path, s)
+	}
+	return s.receipt, nil
+}
