@@ -9,6 +9,9 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
 
 var safeTypes = map[string]elementType{"F16": typeF16, "BF16": typeBF16, "F32": typeF32, "F64": typeF64}
@@ -35,25 +38,16 @@ func ReadSafetensors(r io.ReaderAt, size int64, member string) (*Tensor, error) 
 		for member = range entries {
 		}
 	}
-	raw, ok := entries[member]
+	if err := gapless(entries, uint64(size)-8-n); err != nil {
+		return nil, err
+	}
+	e, ok := entries[member]
 	if !ok {
 		return nil, fmt.Errorf("no tensor %q; the file has %.20q: name one", member, slices.Sorted(maps.Keys(entries)))
-	}
-	var e struct {
-		DType   string    `json:"dtype"`
-		Shape   []int64   `json:"shape"`
-		Offsets [2]uint64 `json:"data_offsets"`
-	}
-	if err := json.Unmarshal(raw, &e); err != nil {
-		return nil, fmt.Errorf("tensor %q: %w", member, err)
 	}
 	t, ok := safeTypes[e.DType]
 	if !ok {
 		return nil, fmt.Errorf("tensor %q: elements are %q; expected floating-point numbers (F16, BF16, F32 or F64)", member, e.DType)
-	}
-	data := uint64(size) - 8 - n
-	if e.Offsets[0] > e.Offsets[1] || e.Offsets[1] > data {
-		return nil, fmt.Errorf("tensor %q lies at %v of %d bytes of data", member, e.Offsets, data)
 	}
 	left := int64(e.Offsets[1] - e.Offsets[0])
 	out, err := decode(io.NewSectionReader(r, 8+int64(n)+int64(e.Offsets[0]), left), left, e.Shape, t, binary.LittleEndian)
@@ -64,11 +58,19 @@ func ReadSafetensors(r io.ReaderAt, size int64, member string) (*Tensor, error) 
 	return out, nil
 }
 
-// safeEntries lists the tensors of a header; a name that stands twice is refused.
-func safeEntries(text []byte) (map[string]json.RawMessage, error) {
+// safeEntry is what a header says of one tensor.
+type safeEntry struct {
+	DType   string   `json:"dtype"`
+	Shape   []int64  `json:"shape"`
+	Offsets []uint64 `json:"data_offsets"`
+}
+
+// safeEntries lists the tensors of a header, which is one JSON object from its first byte on, spaces behind it. What
+// stands twice, is not known or is missing is refused.
+func safeEntries(text []byte) (map[string]safeEntry, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
-	entries := map[string]json.RawMessage{}
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	entries, seen := map[string]safeEntry{}, map[string]bool{}
+	if t, err := d.Token(); err != nil || t != json.Delim('{') || text[0] != '{' {
 		return nil, errors.New("the header is no JSON object")
 	}
 	for d.More() {
@@ -81,14 +83,44 @@ func safeEntries(text []byte) (map[string]json.RawMessage, error) {
 		if err := d.Decode(&raw); err != nil {
 			return nil, fmt.Errorf("the header is malformed: %w", err)
 		}
-		if _, twice := entries[name]; twice {
+		if seen[name] {
 			return nil, fmt.Errorf("tensor %q stands twice", name)
 		}
-		entries[name] = raw
+		seen[name] = true
+		if name == "__metadata__" {
+			continue
+		}
+		var e safeEntry
+		if err := strictjson.Decode(raw, &e); err != nil {
+			return nil, fmt.Errorf("tensor %q: %w", name, err)
+		}
+		if len(e.Offsets) != 2 || e.Offsets[0] > e.Offsets[1] {
+			return nil, fmt.Errorf("tensor %q: data_offsets %d: expected where its data begins and where it ends", name, e.Offsets)
+		}
+		entries[name] = e
 	}
 	if _, err := d.Token(); err != nil {
 		return nil, fmt.Errorf("the header is malformed: %w", err)
 	}
-	delete(entries, "__metadata__")
+	if behind := text[d.InputOffset():]; strings.Trim(string(behind), " ") != "" {
+		return nil, fmt.Errorf("the header goes on behind its object: %.20q", behind)
+	}
 	return entries, nil
+}
+
+// gapless holds the tensors' places against the data: together they are all of it, and none lies in another.
+func gapless(entries map[string]safeEntry, data uint64) error {
+	at := uint64(0)
+	for _, name := range slices.SortedFunc(maps.Keys(entries), func(a, b string) int {
+		return slices.Compare(entries[a].Offsets, entries[b].Offsets)
+	}) {
+		if o := entries[name].Offsets; o[0] != at {
+			return fmt.Errorf("tensor %q lies at %d of the data: expected %d, where the one before it ends", name, o, at)
+		}
+		at = entries[name].Offsets[1]
+	}
+	if at != data {
+		return fmt.Errorf("the tensors are %d bytes of data; found %d", at, data)
+	}
+	return nil
 }

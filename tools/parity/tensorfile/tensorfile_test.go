@@ -144,15 +144,35 @@ func TestSafetensors(t *testing.T) {
 	if err != nil || !slices.Equal(got.Values, six) || got.Name != "x" {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	// Names in any order and that differ in case only, an empty tensor, spaces behind the header.
+	b := safe(`{"X":{"dtype":"F32","shape":[4],"data_offsets":[8,24]},"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"y":{"dtype":"F32","shape":[0],"data_offsets":[24,24]}}  `, data)
+	got, err = ReadSafetensors(bytes.NewReader(b), int64(len(b)), "X")
+	if err != nil || !slices.Equal(got.Values, six[2:]) {
+		t.Errorf("got %+v, %v", got, err)
+	}
 	for name, c := range map[string]struct{ header, member, want string }{
 		"past the end":  {`{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[8,32]}}`, "", "lies at"},
-		"backwards":     {`{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[24,0]}}`, "", "lies at"},
+		"backwards":     {`{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[24,0]}}`, "", "where it ends"},
 		"wrong length":  {`{"x":{"dtype":"F32","shape":[2,4],"data_offsets":[0,24]}}`, "", "takes 32 bytes"},
 		"integers":      {`{"x":{"dtype":"I32","shape":[6],"data_offsets":[0,24]}}`, "", "floating-point"},
 		"twice":         {`{"x":{"dtype":"F32","shape":[6],"data_offsets":[0,24]},"x":{"dtype":"F32","shape":[6],"data_offsets":[0,24]}}`, "", "twice"},
 		"other member":  {one, "y", `no tensor "y"`},
 		"not an object": {`[]`, "", "no JSON object"},
 		"cut off":       {`{"x":{"dtype":`, "", "malformed"},
+		// What the format's own reader refuses: two readers must not see two tensors in the same bytes.
+		"more behind":     {one + "x", "", "goes on behind"},
+		"a second object": {one + one, "", "goes on behind"},
+		"space in front":  {" " + one, "", "no JSON object"},
+		"key twice":       {`{"x":{"dtype":"F16","dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}`, "", "duplicate key"},
+		"another case":    {`{"x":{"DType":"F32","shape":[2,3],"data_offsets":[0,24]}}`, "", "unknown field"},
+		"unknown key":     {`{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24],"strides":[1,2]}}`, "", "unknown field"},
+		"no shape":        {`{"x":{"dtype":"F32","data_offsets":[0,24]}}`, "", "missing"},
+		"one offset":      {`{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0]}}`, "", "where it ends"},
+		"three offsets":   {`{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24,24]}}`, "", "where it ends"},
+		"data behind":     {`{"x":{"dtype":"F32","shape":[5],"data_offsets":[0,20]}}`, "", "found 24"},
+		"a hole":          {`{"x":{"dtype":"F32","shape":[5],"data_offsets":[4,24]}}`, "", "lies at"},
+		"one in another":  {`{"x":{"dtype":"F32","shape":[6],"data_offsets":[0,24]},"y":{"dtype":"F32","shape":[1],"data_offsets":[20,24]}}`, "x", "lies at"},
+		"nothing":         {`{}`, "", "found 24"},
 	} {
 		b := safe(c.header, data)
 		if _, err := ReadSafetensors(bytes.NewReader(b), int64(len(b)), c.member); err == nil || !strings.Contains(err.Error(), c.want) {
