@@ -51,7 +51,6 @@ a difference is explained: by section of the program, by program and weights of 
 	f.StringVar(&q.CLI, "cli", "", "the gated whisper-cli, to explain a difference with")
 	f.StringVar(&q.Encoder, "encoder", "", "the gated encoder, to explain a difference with")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	given(cmd)
 	return cmd
 }
 

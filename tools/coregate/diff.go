@@ -42,7 +42,6 @@ Exits 0 when nothing changed, 1 when something did.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	given(cmd)
 	return cmd
 }
 

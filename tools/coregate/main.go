@@ -73,6 +73,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		Short:         "Prove which encoder a whisper.cpp build ran",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+
+		PersistentPreRunE: given,
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -48,7 +48,7 @@ output was predicted elsewhere (--candidate). Without --mel a built-in sound is 
 	f.DurationVar(&q.ProbeDeadline, "probe-deadline", check.DefaultDeadline, "how long Core ML may take, its first load included")
 	f.StringVar(&q.Policy, "policy", parity.GatePolicy, "a frozen parity policy; only "+parity.GatePolicy+" satisfies the release gate")
 	f.IntVar(&q.Threads, "threads", 0, "threads to use (all processors if 0); changes no result")
-	f.BoolVar(&q.Bisect, "bisect", false, "find the first point on the way that differs")
+	f.BoolVar(&q.Bisect, "bisect", false, "find the first point on the way that differs (from the reference computed here)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

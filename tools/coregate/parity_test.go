@@ -62,6 +62,12 @@ func TestParityFromMelToVerdict(t *testing.T) {
 		!strings.Contains(stdout, "POLICY_PRECISION") {
 		t.Errorf("under a policy for another precision: exit %d: %s", code, stdout)
 	}
+	// A variable that is not set must not turn the demand for a tensor into none.
+	for _, flag := range []string{"--reference", "--candidate", "--probe", "--mel", "--policy"} {
+		if code, _, stderr = call(t, "", "parity", "--model", model, "--encoder", encoder, flag, ""); code != 2 || !strings.Contains(stderr, flag+" is empty") {
+			t.Errorf("%s without a value: exit %d: %s", flag, code, stderr)
+		}
+	}
 	if code, _, stderr = call(t, "", "parity", "--model", model); code != 2 || !strings.Contains(stderr, "--encoder") {
 		t.Errorf("without an encoder: exit %d: %s", code, stderr)
 	}

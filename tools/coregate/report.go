@@ -67,7 +67,6 @@ and a measurement of parity; a file that is not of this receipt is refused. Of a
 	f.StringArrayVar(&files, "file", nil, "an evidence.json or observations.json of the receipt's runs; may be repeated")
 	f.StringVar(&reference, "reference", "", "the reference words, to show them aligned")
 	f.StringVar(&parity, "parity", "", "what coregate parity --json printed, to plot it")
-	given(cmd)
 	return cmd
 }
 

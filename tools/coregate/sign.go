@@ -67,7 +67,6 @@ happened; verify --max-age reads that.
 	cmd.Flags().StringArrayVar(&observations, "observations", nil, "vouch for an observations.json of the receipt's runs; may be repeated")
 	cmd.Flags().BoolVar(&bundle, "bundle", false, "write a Sigstore bundle")
 	_ = cmd.MarkFlagRequired("key")
-	given(cmd)
 	return cmd
 }
 

@@ -79,7 +79,6 @@ is listed.`,
 	f.StringVar(&files.Reference, "reference", "", "the reference words, to judge the transcript again")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	_ = cmd.MarkFlagRequired("key")
-	given(cmd)
 	return cmd
 }
 

@@ -5,17 +5,19 @@ import (
 	"math"
 )
 
-// defects looks at one tensor alone: what makes it unfit to be compared.
+// defects looks at one tensor alone: what makes it unfit to be compared. A float64 file can hold what no encoder puts
+// out: beyond float32's largest number it is as infinite as the float32 would be, and below its smallest as zero. (Their
+// squares would not be numbers, or would vanish, in the ratios.)
 func defects(t Tensor) (nan, inf int, constant bool) {
 	constant = true
 	for _, v := range t.Values {
 		switch {
 		case v != v:
 			nan++
-		case math.IsInf(v, 0):
+		case math.Abs(v) > math.MaxFloat32:
 			inf++
 		}
-		constant = constant && v == t.Values[0]
+		constant = constant && float32(v) == float32(t.Values[0])
 	}
 	return nan, inf, constant
 }

@@ -147,8 +147,14 @@ func TestVerdicts(t *testing.T) {
 				v[i] = 0.5
 			}
 		}), []string{"PARITY_CONSTANT", "PARITY_SNR", "PARITY_COSINE"}},
-		"all zeros":        {bent(func(v []float64) { clear(v) }), []string{"PARITY_CONSTANT", "PARITY_SNR", "PARITY_COSINE"}},
-		"NaN":              {bent(func(v []float64) { v[77] = math.NaN() }), []string{"PARITY_NAN"}},
+		"all zeros":      {bent(func(v []float64) { clear(v) }), []string{"PARITY_CONSTANT", "PARITY_SNR", "PARITY_COSINE"}},
+		"NaN":            {bent(func(v []float64) { v[77] = math.NaN() }), []string{"PARITY_NAN"}},
+		"beyond float32": {bent(func(v []float64) { v[77] = -1e300 }), []string{"PARITY_INFINITE"}},
+		"below float32": {bent(func(v []float64) {
+			for i := range v {
+				v[i] *= 1e-200
+			}
+		}), []string{"PARITY_CONSTANT", "PARITY_SNR", "PARITY_COSINE"}},
 		"NaN and infinity": {bent(func(v []float64) { v[77], v[78] = math.NaN(), math.Inf(-1) }), []string{"PARITY_NAN", "PARITY_INFINITE"}},
 		"reversed": {bent(func(v []float64) {
 			old := slices.Clone(v)
@@ -219,9 +225,15 @@ func TestShapes(t *testing.T) {
 
 func TestReferencesThatAreNone(t *testing.T) {
 	for name, r := range map[string]Tensor{
-		"NaN":      bent(func(v []float64) { v[3] = math.NaN() }),
-		"constant": bent(func(v []float64) { clear(v) }),
-		"rank 1":   {Shape: []int{4}, Values: []float64{1, 2, 3, 4}, MelSHA256: "m"},
+		"NaN":            bent(func(v []float64) { v[3] = math.NaN() }),
+		"constant":       bent(func(v []float64) { clear(v) }),
+		"beyond float32": bent(func(v []float64) { v[3] = 1e300 }),
+		"below float32": bent(func(v []float64) {
+			for i := range v {
+				v[i] *= 1e-200
+			}
+		}),
+		"rank 1": {Shape: []int{4}, Values: []float64{1, 2, 3, 4}, MelSHA256: "m"},
 	} {
 		if got := codes(judge(t, GatePolicy, "float32", r, bent(func([]float64) {})).Reasons); !slices.Equal(got, []string{"REFERENCE_UNFIT"}) {
 			t.Errorf("%s: %v", name, got)

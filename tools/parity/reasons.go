@@ -32,7 +32,7 @@ var Reasons = reason.Table{
 	{Code: "MEL_UNKNOWN", Class: reason.Refuse, Means: "A side does not say which mel it was fed.", Do: "Put the mel's digest into the sidecar (mel_sha256; coregate mel prints it)."},
 	{Code: "REFERENCE_UNFIT", Class: reason.Refuse, Means: "The reference is not numbers, is constant, or has a shape that no encoder's output has.", Do: "Make the reference again."},
 	{Code: "REFERENCE_SIDECAR", Class: reason.Refuse, Means: "A reference tensor came without the sidecar that says how it was made, or with one that is malformed.", Do: "Write FILE.json beside it: see docs/parity.md."},
-	{Code: "REFERENCE_TERMS", Class: reason.Refuse, Means: "The reference was not made on the terms that make it one: float32, evaluation mode, CPU, eager attention.", Do: "Make it again on these terms."},
+	{Code: "REFERENCE_TERMS", Class: reason.Refuse, Means: "The reference was not made on the terms that make it one: the source model itself, of a known revision, in float32, evaluation mode, on CPU with eager attention.", Do: "Make it again on these terms."},
 	{Code: "REFERENCE_COARSE", Class: reason.Refuse, Means: "The encoder's weights are finer than the .bin's, so the .bin is no reference for them.", Do: "Give the source model's own output with --reference."},
 	{Code: "REFERENCE_PAIRING", Class: reason.Fail, Means: "The encoder does not hold the model's own weights.", Do: "Convert the encoder from the checkpoint that the .bin was made from."},
 	{Code: "POLICY_KIND", Class: reason.Refuse, Means: "The policy is not one for parity, or is not frozen.", Do: "Use a frozen parity policy: fp32_v2, or the profile for the encoder's precision."},
@@ -40,7 +40,7 @@ var Reasons = reason.Table{
 	{Code: "POLICY_NOT_GATE", Class: reason.Note, Means: "The policy is a profile for a coarser precision and does not satisfy the release gate, which asks for fp32_v2.", Do: "Nothing, where a coarser encoder is meant."},
 	{Code: "PACKAGE_NOT_COMPILED", Class: reason.Note, Means: "What was measured is an .mlpackage. It does not stand for the compiled artifact that ships.", Do: "Measure the .mlmodelc."},
 	{Code: "EMULATED_UNITS", Class: reason.Note, Means: "The candidate was evaluated from the program's definition on this host, not by Core ML on any compute unit.", Do: "Run the gate on a Mac for the physical lane."},
-	{Code: "CANDIDATE_ENCODER", Class: reason.Refuse, Means: "The candidate was predicted from another encoder than the one given.", Do: "Predict again from the encoder that ships."},
+	{Code: "CANDIDATE_ENCODER", Class: reason.Refuse, Means: "The candidate was predicted from another encoder than the one given, or its sidecar does not say from which.", Do: "Predict again from the encoder that ships; its sidecar carries the digest (encoder_digest)."},
 	{Code: "UNITS_UNOBSERVED", Class: reason.Note, Means: "The candidate was predicted elsewhere, and nothing tells how it was loaded: at which compute units, and after which errors.", Do: "Predict with coregate predict --probe on a Mac: its sidecar carries the report."},
 	{Code: "FIRST_DIFFERENCE", Class: reason.Note, Means: "The first point on the way through the encoder at which candidate and reference differ by more than the policy allows.", Do: "Compare that operation's weights and arguments."},
 }

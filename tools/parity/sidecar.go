@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity/tensorfile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/probe"
@@ -115,8 +116,12 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 			reasons = append(reasons, bad("REFERENCE_TERMS", t.name+" "+t.want, fmt.Sprintf("%s %q", t.name, t.have))...)
 		}
 	}
-	if s.Model == "" || s.Revision == "" {
+	if strings.TrimSpace(s.Model) == "" || strings.TrimSpace(s.Revision) == "" {
 		reasons = append(reasons, bad("REFERENCE_TERMS", "the source model and its revision", fmt.Sprintf("model %q, revision %q", s.Model, s.Revision))...)
+	}
+	// What an encoder predicted would agree with that encoder, whatever it computes.
+	if s.EncoderDigest != "" || s.Probe != nil {
+		reasons = append(reasons, bad("REFERENCE_TERMS", "the source model's own output", fmt.Sprintf("one that was predicted from an encoder, encoder_digest %q", s.EncoderDigest))...)
 	}
 	return s, reasons, nil
 }

@@ -69,6 +69,9 @@ const DefaultDeadline = 15 * time.Minute
 // Run carries out a request. The error is for what could not be judged: files
 // that cannot be read, unknown policies, a context that is done.
 func Run(ctx context.Context, q Request) (*Result, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	if q.Policy == "" {
 		q.Policy = parity.GatePolicy
 	}
@@ -101,6 +104,24 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 		return nil, err
 	}
 	return c.done(), nil
+}
+
+// check refuses what would be left out of account.
+func (q *Request) check() error {
+	for _, m := range []struct{ name, member, file string }{
+		{"mel", q.MelMember, q.Mel}, {"reference", q.ReferenceMember, q.Reference}, {"candidate", q.CandidateMember, q.Candidate},
+	} {
+		if m.member != "" && m.file == "" {
+			return fmt.Errorf("%s member %q: expected the file that has it", m.name, m.member)
+		}
+	}
+	switch {
+	case q.Candidate != "" && q.Probe != "":
+		return errors.New("a candidate and a probe: expected one of them, since either gives the encoder's output")
+	case q.Bisect && (q.Reference != "" || q.Encoder == ""):
+		return errors.New("a bisection needs the values on the way on both sides: expected an encoder, and no reference tensor")
+	}
+	return nil
 }
 
 // Precision is the class of an encoder as policies name it: float32, float16,

@@ -15,9 +15,11 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/encoder"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity/tensorfile"
+	"github.com/coreml-gate/rules_coreml_gate/tools/probe/probetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reference"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
 )
 
 var small = synthetic.Options{Seed: 3, Layers: 2, TextLayers: 1, State: 48, Heads: 3, Mels: 80, AudioCtx: 40, TextCtx: 8, Vocab: 96}
@@ -232,6 +234,9 @@ func TestReferencesOfOnesOwn(t *testing.T) {
 		"training, on gpu": {func(s *parity.Sidecar) { s.Mode, s.Device = "train", "cuda" }, []string{"REFERENCE_TERMS", "REFERENCE_TERMS"}},
 		"half":             {func(s *parity.Sidecar) { s.DType = "float16" }, []string{"REFERENCE_TERMS"}},
 		"no revision":      {func(s *parity.Sidecar) { s.Revision = "" }, []string{"REFERENCE_TERMS"}},
+		"a blank model":    {func(s *parity.Sidecar) { s.Model = " " }, []string{"REFERENCE_TERMS"}},
+		"of an encoder":    {func(s *parity.Sidecar) { s.EncoderDigest = strings.Repeat("0", 64) }, []string{"REFERENCE_TERMS"}},
+		"of Core ML":       {func(s *parity.Sidecar) { s.Probe = probetest.Report("output", shape...) }, []string{"REFERENCE_TERMS"}},
 		"a candidate":      {func(s *parity.Sidecar) { s.Role = "candidate" }, []string{"SIDES_SWAPPED"}},
 		"another mel":      {func(s *parity.Sidecar) { s.MelSHA256 = "11" }, []string{"MEL_DIFFERS"}},
 	} {
@@ -242,14 +247,20 @@ func TestReferencesOfOnesOwn(t *testing.T) {
 		}
 	}
 
+	from, err := tree.Digest(enc)
+	if err != nil {
+		t.Fatal(err)
+	}
 	candidate := func(dtype string) string {
-		return side(t, "cand.npy", shape, v, func(s *parity.Sidecar) { s.Role, s.MelSHA256, s.DType = "candidate", digest, dtype })
+		return side(t, "cand.npy", shape, v, func(s *parity.Sidecar) {
+			s.Role, s.MelSHA256, s.DType, s.EncoderDigest = "candidate", digest, dtype, from
+		})
 	}
 	if r, codes := run(t, Request{Model: model, Encoder: enc, Candidate: candidate("float32")}); r.Verdict != reason.Pass {
 		t.Errorf("a candidate predicted elsewhere: %v", codes)
 	}
 	swapped := side(t, "ref.npy", shape, v, func(s *parity.Sidecar) { s.MelSHA256 = digest })
-	if _, codes := run(t, Request{Model: model, Encoder: enc, Candidate: swapped}); !slices.Equal(codes, []string{"SIDES_SWAPPED"}) {
+	if _, codes := run(t, Request{Model: model, Encoder: enc, Candidate: swapped}); !slices.Contains(codes, "SIDES_SWAPPED") {
 		t.Errorf("a reference given as the candidate: %v", codes)
 	}
 	if r, codes := run(t, Request{Model: model, Candidate: candidate("ggml"), Policy: "ggml_v1"}); r.Verdict != reason.Pass || r.SatisfiesGate {
@@ -272,6 +283,9 @@ func TestRequestsThatCannotBeJudged(t *testing.T) {
 		"mel of other shape": {Request{Model: model, Encoder: enc, Mel: wrong}, "expected a float32 mel of [1, 80, 80]"},
 		"no mel there":       {Request{Model: model, Encoder: enc, Mel: wrong + "x.npy"}, "no such file"},
 		"nothing to compare": {Request{Model: model}, "expected an encoder"},
+		"a member of what":   {Request{Model: model, Encoder: enc, ReferenceMember: "x"}, `reference member "x"`},
+		"two outputs":        {Request{Model: model, Encoder: enc, Candidate: wrong, Probe: wrong}, "expected one of them"},
+		"half a bisection":   {Request{Model: model, Encoder: enc, Reference: wrong, Bisect: true}, "no reference tensor"},
 	} {
 		if r, err := Run(t.Context(), c.q); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v", name, r, err)

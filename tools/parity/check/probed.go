@@ -50,8 +50,8 @@ func (c *checker) elsewhere(s *parity.Sidecar) {
 	if c.Encoder == "" {
 		return // ggml's own encoder has no Core ML to ask
 	}
-	if have, _ := c.Facts["encoder_digest"].(string); s.EncoderDigest != "" && s.EncoderDigest != have {
-		c.note("CANDIDATE_ENCODER", c.Candidate+".json", "encoder_digest "+have, s.EncoderDigest)
+	if have, _ := c.Facts["encoder_digest"].(string); s.EncoderDigest != have {
+		c.note("CANDIDATE_ENCODER", c.Candidate+".json", "encoder_digest "+have, cmp.Or(s.EncoderDigest, "none"))
 	}
 	if s.Probe == nil {
 		c.note("UNITS_UNOBSERVED", c.Candidate+".json", "the report of coremlprobe", "none; device "+s.Device)

@@ -97,20 +97,21 @@ func TestSidecarCarriesTheReport(t *testing.T) {
 	model := bin(t, small)
 	enc := encoded(t, model, encoder.Float32)
 	v, digest := exact(t, model)
+	here, _ := run(t, Request{Model: model, Encoder: enc})
 	candidate := func(change func(s *parity.Sidecar)) string {
 		return side(t, "cand.npy", []int{1, 40, 48}, v, func(s *parity.Sidecar) {
-			s.Role, s.MelSHA256, s.Device = "candidate", digest, "Core ML"
+			s.Role, s.MelSHA256, s.Device, s.EncoderDigest = "candidate", digest, "Core ML", here.Facts["encoder_digest"].(string)
 			s.Probe = probetest.Report("output", 1, 40, 48)
 			change(s)
 		})
 	}
-	here, _ := run(t, Request{Model: model, Encoder: enc})
 	for name, c := range map[string]struct {
 		change func(s *parity.Sidecar)
 		codes  []string
 		note   string
 	}{
-		"all units":        {func(s *parity.Sidecar) { s.EncoderDigest = here.Facts["encoder_digest"].(string) }, nil, ""},
+		"all units":        {func(*parity.Sidecar) {}, nil, ""},
+		"no encoder named": {func(s *parity.Sidecar) { s.EncoderDigest = "" }, []string{"CANDIDATE_ENCODER"}, ""},
 		"fewer units":      {func(s *parity.Sidecar) { probetest.Refused(s.Probe, 1) }, []string{"LOAD_FALLBACK"}, ""},
 		"another encoder":  {func(s *parity.Sidecar) { s.EncoderDigest = strings.Repeat("0", 64) }, []string{"CANDIDATE_ENCODER"}, ""},
 		"a forged report":  {func(s *parity.Sidecar) { s.Probe.Outputs[0].Count++ }, []string{"REFERENCE_SIDECAR"}, ""},
