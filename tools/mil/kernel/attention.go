@@ -83,10 +83,7 @@ func (h *Attention) block(p *Pool, worker int, k, v []float32, row int) {
 // weigh turns a row of scores into weights.
 func (h *Attention) weigh(r, line []float32, row int) {
 	if h.Scale != 0 {
-		for i := range line {
-			line[i] = h.Scale
-		}
-		Mul(r, r, line)
+		scale(r, h.Scale)
 	}
 	if m := h.Mask; m != nil {
 		for j := range line {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"math"
 	"testing"
 )
 
@@ -23,16 +22,6 @@ var assemblyBytes = map[string]string{
 	"product":            "532a231fda6c8966",
 	"softmax":            "df4f7d3dd4bc7694",
 	"sub":                "08933076f802acf3",
-}
-
-// operands are n numbers of both signs over many magnitudes, the same everywhere.
-func operands(n int, seed uint32) []float32 {
-	v := make([]float32, n)
-	for i := range v {
-		seed = seed*1664525 + 1013904223
-		v[i] = math.Float32frombits(seed&0x807fffff | (118+seed>>25&15)<<23)
-	}
-	return v
 }
 
 func TestAssemblyGivesTheSameBytesEverywhere(t *testing.T) {

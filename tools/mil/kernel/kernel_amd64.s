@@ -608,6 +608,25 @@ TEXT ·maxRow(SB), NOSPLIT, $0-20
 	MOVQ    src+0(FP), AX
 	MOVQ    n+8(FP), CX
 	VMOVUPS fff800000<>+0(SB), Y0
+	VMOVUPS fff800000<>+0(SB), Y1
+	VMOVUPS fff800000<>+0(SB), Y2
+	VMOVUPS fff800000<>+0(SB), Y3
+
+max_four:
+	CMPQ   CX, $0x20
+	JL     max_one
+	VMAXPS (AX), Y0, Y0
+	VMAXPS 32(AX), Y1, Y1
+	VMAXPS 64(AX), Y2, Y2
+	VMAXPS 96(AX), Y3, Y3
+	ADDQ   $0x80, AX
+	SUBQ   $0x20, CX
+	JMP    max_four
+
+max_one:
+	VMAXPS Y1, Y0, Y0
+	VMAXPS Y2, Y0, Y0
+	VMAXPS Y3, Y0, Y0
 
 max_loop:
 	CMPQ    CX, $0x08
@@ -649,7 +668,15 @@ DATA fff800000<>+16(SB)/4, $0xff800000
 DATA fff800000<>+20(SB)/4, $0xff800000
 DATA fff800000<>+24(SB)/4, $0xff800000
 DATA fff800000<>+28(SB)/4, $0xff800000
-GLOBL fff800000<>(SB), RODATA|NOPTR, $32
+DATA fff800000<>+32(SB)/4, $0xff800000
+DATA fff800000<>+36(SB)/4, $0xff800000
+DATA fff800000<>+40(SB)/4, $0xff800000
+DATA fff800000<>+44(SB)/4, $0xff800000
+DATA fff800000<>+48(SB)/4, $0xff800000
+DATA fff800000<>+52(SB)/4, $0xff800000
+DATA fff800000<>+56(SB)/4, $0xff800000
+DATA fff800000<>+60(SB)/4, $0xff800000
+GLOBL fff800000<>(SB), RODATA|NOPTR, $64
 
 DATA tailmask<>+0(SB)/4, $0xffffffff
 DATA tailmask<>+4(SB)/4, $0xffffffff
@@ -679,9 +706,9 @@ TEXT ·expRow(SB), NOSPLIT, $0-40
 	VXORPD       Y1, Y1, Y1
 	VXORPD       Y2, Y2, Y2
 
-exp_loop:
+expRow_loop:
 	CMPQ         DX, $0x08
-	JL           exp_tail
+	JL           expRow_tail
 	VMOVUPS      (CX), Y3
 	VSUBPS       Y0, Y3, Y3
 	VMOVUPS      fc2d10000<>+0(SB), Y4
@@ -708,7 +735,7 @@ exp_loop:
 	VPADDD       i0000007f<>+0(SB), Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
-	VMOVAPS      Y5, Y3
+	VMOVUPS      Y5, Y3
 	VMOVUPS      Y3, (AX)
 	VCVTPS2PD    X3, Y4
 	VADDPD       Y4, Y1, Y1
@@ -718,11 +745,11 @@ exp_loop:
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, CX
 	SUBQ         $0x08, DX
-	JMP          exp_loop
+	JMP          expRow_loop
 
-exp_tail:
+expRow_tail:
 	TESTQ        DX, DX
-	JZ           exp_done
+	JZ           expRow_done
 	LEAQ         tailmask<>+0(SB), BX
 	SHLQ         $0x02, DX
 	SUBQ         DX, BX
@@ -753,7 +780,7 @@ exp_tail:
 	VPADDD       i0000007f<>+0(SB), Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
 	VMULPS       Y0, Y5, Y5
-	VMOVAPS      Y5, Y4
+	VMOVUPS      Y5, Y4
 	VMASKMOVPS   Y4, Y3, (AX)
 	VANDPS       Y3, Y4, Y4
 	VCVTPS2PD    X4, Y0
@@ -762,7 +789,7 @@ exp_tail:
 	VCVTPS2PD    X0, Y0
 	VADDPD       Y0, Y2, Y2
 
-exp_done:
+expRow_done:
 	VADDPD       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPD       X0, X1, X0
@@ -780,7 +807,15 @@ DATA fc2d10000<>+16(SB)/4, $0xc2d10000
 DATA fc2d10000<>+20(SB)/4, $0xc2d10000
 DATA fc2d10000<>+24(SB)/4, $0xc2d10000
 DATA fc2d10000<>+28(SB)/4, $0xc2d10000
-GLOBL fc2d10000<>(SB), RODATA|NOPTR, $32
+DATA fc2d10000<>+32(SB)/4, $0xc2d10000
+DATA fc2d10000<>+36(SB)/4, $0xc2d10000
+DATA fc2d10000<>+40(SB)/4, $0xc2d10000
+DATA fc2d10000<>+44(SB)/4, $0xc2d10000
+DATA fc2d10000<>+48(SB)/4, $0xc2d10000
+DATA fc2d10000<>+52(SB)/4, $0xc2d10000
+DATA fc2d10000<>+56(SB)/4, $0xc2d10000
+DATA fc2d10000<>+60(SB)/4, $0xc2d10000
+GLOBL fc2d10000<>(SB), RODATA|NOPTR, $64
 
 DATA f42b20000<>+0(SB)/4, $0x42b20000
 DATA f42b20000<>+4(SB)/4, $0x42b20000
@@ -790,7 +825,15 @@ DATA f42b20000<>+16(SB)/4, $0x42b20000
 DATA f42b20000<>+20(SB)/4, $0x42b20000
 DATA f42b20000<>+24(SB)/4, $0x42b20000
 DATA f42b20000<>+28(SB)/4, $0x42b20000
-GLOBL f42b20000<>(SB), RODATA|NOPTR, $32
+DATA f42b20000<>+32(SB)/4, $0x42b20000
+DATA f42b20000<>+36(SB)/4, $0x42b20000
+DATA f42b20000<>+40(SB)/4, $0x42b20000
+DATA f42b20000<>+44(SB)/4, $0x42b20000
+DATA f42b20000<>+48(SB)/4, $0x42b20000
+DATA f42b20000<>+52(SB)/4, $0x42b20000
+DATA f42b20000<>+56(SB)/4, $0x42b20000
+DATA f42b20000<>+60(SB)/4, $0x42b20000
+GLOBL f42b20000<>(SB), RODATA|NOPTR, $64
 
 DATA f3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
 DATA f3fb8aa3b<>+4(SB)/4, $0x3fb8aa3b
@@ -800,7 +843,15 @@ DATA f3fb8aa3b<>+16(SB)/4, $0x3fb8aa3b
 DATA f3fb8aa3b<>+20(SB)/4, $0x3fb8aa3b
 DATA f3fb8aa3b<>+24(SB)/4, $0x3fb8aa3b
 DATA f3fb8aa3b<>+28(SB)/4, $0x3fb8aa3b
-GLOBL f3fb8aa3b<>(SB), RODATA|NOPTR, $32
+DATA f3fb8aa3b<>+32(SB)/4, $0x3fb8aa3b
+DATA f3fb8aa3b<>+36(SB)/4, $0x3fb8aa3b
+DATA f3fb8aa3b<>+40(SB)/4, $0x3fb8aa3b
+DATA f3fb8aa3b<>+44(SB)/4, $0x3fb8aa3b
+DATA f3fb8aa3b<>+48(SB)/4, $0x3fb8aa3b
+DATA f3fb8aa3b<>+52(SB)/4, $0x3fb8aa3b
+DATA f3fb8aa3b<>+56(SB)/4, $0x3fb8aa3b
+DATA f3fb8aa3b<>+60(SB)/4, $0x3fb8aa3b
+GLOBL f3fb8aa3b<>(SB), RODATA|NOPTR, $64
 
 DATA f3f318000<>+0(SB)/4, $0x3f318000
 DATA f3f318000<>+4(SB)/4, $0x3f318000
@@ -810,7 +861,15 @@ DATA f3f318000<>+16(SB)/4, $0x3f318000
 DATA f3f318000<>+20(SB)/4, $0x3f318000
 DATA f3f318000<>+24(SB)/4, $0x3f318000
 DATA f3f318000<>+28(SB)/4, $0x3f318000
-GLOBL f3f318000<>(SB), RODATA|NOPTR, $32
+DATA f3f318000<>+32(SB)/4, $0x3f318000
+DATA f3f318000<>+36(SB)/4, $0x3f318000
+DATA f3f318000<>+40(SB)/4, $0x3f318000
+DATA f3f318000<>+44(SB)/4, $0x3f318000
+DATA f3f318000<>+48(SB)/4, $0x3f318000
+DATA f3f318000<>+52(SB)/4, $0x3f318000
+DATA f3f318000<>+56(SB)/4, $0x3f318000
+DATA f3f318000<>+60(SB)/4, $0x3f318000
+GLOBL f3f318000<>(SB), RODATA|NOPTR, $64
 
 DATA fb95e8083<>+0(SB)/4, $0xb95e8083
 DATA fb95e8083<>+4(SB)/4, $0xb95e8083
@@ -820,7 +879,15 @@ DATA fb95e8083<>+16(SB)/4, $0xb95e8083
 DATA fb95e8083<>+20(SB)/4, $0xb95e8083
 DATA fb95e8083<>+24(SB)/4, $0xb95e8083
 DATA fb95e8083<>+28(SB)/4, $0xb95e8083
-GLOBL fb95e8083<>(SB), RODATA|NOPTR, $32
+DATA fb95e8083<>+32(SB)/4, $0xb95e8083
+DATA fb95e8083<>+36(SB)/4, $0xb95e8083
+DATA fb95e8083<>+40(SB)/4, $0xb95e8083
+DATA fb95e8083<>+44(SB)/4, $0xb95e8083
+DATA fb95e8083<>+48(SB)/4, $0xb95e8083
+DATA fb95e8083<>+52(SB)/4, $0xb95e8083
+DATA fb95e8083<>+56(SB)/4, $0xb95e8083
+DATA fb95e8083<>+60(SB)/4, $0xb95e8083
+GLOBL fb95e8083<>(SB), RODATA|NOPTR, $64
 
 DATA f3ab511a7<>+0(SB)/4, $0x3ab511a7
 DATA f3ab511a7<>+4(SB)/4, $0x3ab511a7
@@ -830,7 +897,15 @@ DATA f3ab511a7<>+16(SB)/4, $0x3ab511a7
 DATA f3ab511a7<>+20(SB)/4, $0x3ab511a7
 DATA f3ab511a7<>+24(SB)/4, $0x3ab511a7
 DATA f3ab511a7<>+28(SB)/4, $0x3ab511a7
-GLOBL f3ab511a7<>(SB), RODATA|NOPTR, $32
+DATA f3ab511a7<>+32(SB)/4, $0x3ab511a7
+DATA f3ab511a7<>+36(SB)/4, $0x3ab511a7
+DATA f3ab511a7<>+40(SB)/4, $0x3ab511a7
+DATA f3ab511a7<>+44(SB)/4, $0x3ab511a7
+DATA f3ab511a7<>+48(SB)/4, $0x3ab511a7
+DATA f3ab511a7<>+52(SB)/4, $0x3ab511a7
+DATA f3ab511a7<>+56(SB)/4, $0x3ab511a7
+DATA f3ab511a7<>+60(SB)/4, $0x3ab511a7
+GLOBL f3ab511a7<>(SB), RODATA|NOPTR, $64
 
 DATA f3c091d36<>+0(SB)/4, $0x3c091d36
 DATA f3c091d36<>+4(SB)/4, $0x3c091d36
@@ -840,7 +915,15 @@ DATA f3c091d36<>+16(SB)/4, $0x3c091d36
 DATA f3c091d36<>+20(SB)/4, $0x3c091d36
 DATA f3c091d36<>+24(SB)/4, $0x3c091d36
 DATA f3c091d36<>+28(SB)/4, $0x3c091d36
-GLOBL f3c091d36<>(SB), RODATA|NOPTR, $32
+DATA f3c091d36<>+32(SB)/4, $0x3c091d36
+DATA f3c091d36<>+36(SB)/4, $0x3c091d36
+DATA f3c091d36<>+40(SB)/4, $0x3c091d36
+DATA f3c091d36<>+44(SB)/4, $0x3c091d36
+DATA f3c091d36<>+48(SB)/4, $0x3c091d36
+DATA f3c091d36<>+52(SB)/4, $0x3c091d36
+DATA f3c091d36<>+56(SB)/4, $0x3c091d36
+DATA f3c091d36<>+60(SB)/4, $0x3c091d36
+GLOBL f3c091d36<>(SB), RODATA|NOPTR, $64
 
 DATA f3d2aac7a<>+0(SB)/4, $0x3d2aac7a
 DATA f3d2aac7a<>+4(SB)/4, $0x3d2aac7a
@@ -850,7 +933,15 @@ DATA f3d2aac7a<>+16(SB)/4, $0x3d2aac7a
 DATA f3d2aac7a<>+20(SB)/4, $0x3d2aac7a
 DATA f3d2aac7a<>+24(SB)/4, $0x3d2aac7a
 DATA f3d2aac7a<>+28(SB)/4, $0x3d2aac7a
-GLOBL f3d2aac7a<>(SB), RODATA|NOPTR, $32
+DATA f3d2aac7a<>+32(SB)/4, $0x3d2aac7a
+DATA f3d2aac7a<>+36(SB)/4, $0x3d2aac7a
+DATA f3d2aac7a<>+40(SB)/4, $0x3d2aac7a
+DATA f3d2aac7a<>+44(SB)/4, $0x3d2aac7a
+DATA f3d2aac7a<>+48(SB)/4, $0x3d2aac7a
+DATA f3d2aac7a<>+52(SB)/4, $0x3d2aac7a
+DATA f3d2aac7a<>+56(SB)/4, $0x3d2aac7a
+DATA f3d2aac7a<>+60(SB)/4, $0x3d2aac7a
+GLOBL f3d2aac7a<>(SB), RODATA|NOPTR, $64
 
 DATA f3e2aaa48<>+0(SB)/4, $0x3e2aaa48
 DATA f3e2aaa48<>+4(SB)/4, $0x3e2aaa48
@@ -860,7 +951,15 @@ DATA f3e2aaa48<>+16(SB)/4, $0x3e2aaa48
 DATA f3e2aaa48<>+20(SB)/4, $0x3e2aaa48
 DATA f3e2aaa48<>+24(SB)/4, $0x3e2aaa48
 DATA f3e2aaa48<>+28(SB)/4, $0x3e2aaa48
-GLOBL f3e2aaa48<>(SB), RODATA|NOPTR, $32
+DATA f3e2aaa48<>+32(SB)/4, $0x3e2aaa48
+DATA f3e2aaa48<>+36(SB)/4, $0x3e2aaa48
+DATA f3e2aaa48<>+40(SB)/4, $0x3e2aaa48
+DATA f3e2aaa48<>+44(SB)/4, $0x3e2aaa48
+DATA f3e2aaa48<>+48(SB)/4, $0x3e2aaa48
+DATA f3e2aaa48<>+52(SB)/4, $0x3e2aaa48
+DATA f3e2aaa48<>+56(SB)/4, $0x3e2aaa48
+DATA f3e2aaa48<>+60(SB)/4, $0x3e2aaa48
+GLOBL f3e2aaa48<>(SB), RODATA|NOPTR, $64
 
 DATA f3efffffe<>+0(SB)/4, $0x3efffffe
 DATA f3efffffe<>+4(SB)/4, $0x3efffffe
@@ -870,7 +969,15 @@ DATA f3efffffe<>+16(SB)/4, $0x3efffffe
 DATA f3efffffe<>+20(SB)/4, $0x3efffffe
 DATA f3efffffe<>+24(SB)/4, $0x3efffffe
 DATA f3efffffe<>+28(SB)/4, $0x3efffffe
-GLOBL f3efffffe<>(SB), RODATA|NOPTR, $32
+DATA f3efffffe<>+32(SB)/4, $0x3efffffe
+DATA f3efffffe<>+36(SB)/4, $0x3efffffe
+DATA f3efffffe<>+40(SB)/4, $0x3efffffe
+DATA f3efffffe<>+44(SB)/4, $0x3efffffe
+DATA f3efffffe<>+48(SB)/4, $0x3efffffe
+DATA f3efffffe<>+52(SB)/4, $0x3efffffe
+DATA f3efffffe<>+56(SB)/4, $0x3efffffe
+DATA f3efffffe<>+60(SB)/4, $0x3efffffe
+GLOBL f3efffffe<>(SB), RODATA|NOPTR, $64
 
 DATA f3f800000<>+0(SB)/4, $0x3f800000
 DATA f3f800000<>+4(SB)/4, $0x3f800000
@@ -880,7 +987,15 @@ DATA f3f800000<>+16(SB)/4, $0x3f800000
 DATA f3f800000<>+20(SB)/4, $0x3f800000
 DATA f3f800000<>+24(SB)/4, $0x3f800000
 DATA f3f800000<>+28(SB)/4, $0x3f800000
-GLOBL f3f800000<>(SB), RODATA|NOPTR, $32
+DATA f3f800000<>+32(SB)/4, $0x3f800000
+DATA f3f800000<>+36(SB)/4, $0x3f800000
+DATA f3f800000<>+40(SB)/4, $0x3f800000
+DATA f3f800000<>+44(SB)/4, $0x3f800000
+DATA f3f800000<>+48(SB)/4, $0x3f800000
+DATA f3f800000<>+52(SB)/4, $0x3f800000
+DATA f3f800000<>+56(SB)/4, $0x3f800000
+DATA f3f800000<>+60(SB)/4, $0x3f800000
+GLOBL f3f800000<>(SB), RODATA|NOPTR, $64
 
 DATA i0000007f<>+0(SB)/4, $0x0000007f
 DATA i0000007f<>+4(SB)/4, $0x0000007f
@@ -890,7 +1005,156 @@ DATA i0000007f<>+16(SB)/4, $0x0000007f
 DATA i0000007f<>+20(SB)/4, $0x0000007f
 DATA i0000007f<>+24(SB)/4, $0x0000007f
 DATA i0000007f<>+28(SB)/4, $0x0000007f
-GLOBL i0000007f<>(SB), RODATA|NOPTR, $32
+DATA i0000007f<>+32(SB)/4, $0x0000007f
+DATA i0000007f<>+36(SB)/4, $0x0000007f
+DATA i0000007f<>+40(SB)/4, $0x0000007f
+DATA i0000007f<>+44(SB)/4, $0x0000007f
+DATA i0000007f<>+48(SB)/4, $0x0000007f
+DATA i0000007f<>+52(SB)/4, $0x0000007f
+DATA i0000007f<>+56(SB)/4, $0x0000007f
+DATA i0000007f<>+60(SB)/4, $0x0000007f
+GLOBL i0000007f<>(SB), RODATA|NOPTR, $64
+
+// func expRowWide(dst *float32, src *float32, n int, sub float32) float64
+// Requires: AVX, AVX2, AVX512F, FMA3, SSE2
+TEXT ·expRowWide(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS sub+24(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VBROADCASTSS sub+24(FP), Z1
+	VPXORQ       Z3, Z3, Z3
+
+exp_wide:
+	CMPQ          DX, $0x10
+	JL            exp_narrow
+	VMOVUPS       (CX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMOVUPS       fc2d10000<>+0(SB), Z4
+	VMAXPS        Z2, Z4, Z2
+	VMOVUPS       f42b20000<>+0(SB), Z4
+	VMINPS        Z2, Z4, Z2
+	VMULPS        f3fb8aa3b<>+0(SB), Z2, Z4
+	VRNDSCALEPS   $0x08, Z4, Z4
+	VFNMADD231PS  f3f318000<>+0(SB), Z4, Z2
+	VFNMADD231PS  fb95e8083<>+0(SB), Z4, Z2
+	VMOVUPS       f3ab511a7<>+0(SB), Z5
+	VFMADD213PS   f3c091d36<>+0(SB), Z2, Z5
+	VFMADD213PS   f3d2aac7a<>+0(SB), Z2, Z5
+	VFMADD213PS   f3e2aaa48<>+0(SB), Z2, Z5
+	VFMADD213PS   f3efffffe<>+0(SB), Z2, Z5
+	VFMADD213PS   f3f800000<>+0(SB), Z2, Z5
+	VFMADD213PS   f3f800000<>+0(SB), Z2, Z5
+	VSCALEFPS     Z4, Z5, Z2
+	VMOVUPS       Z2, (AX)
+	VCVTPS2PD     Y2, Z4
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z4
+	VADDPD        Z4, Z3, Z3
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	SUBQ          $0x10, DX
+	JMP           exp_wide
+
+exp_narrow:
+	VMOVUPD       Y3, Y1
+	VEXTRACTF64X4 $0x01, Z3, Y2
+
+expRowWide_loop:
+	CMPQ         DX, $0x08
+	JL           expRowWide_tail
+	VMOVUPS      (CX), Y3
+	VSUBPS       Y0, Y3, Y3
+	VMOVUPS      fc2d10000<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVUPS      f42b20000<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMULPS       f3fb8aa3b<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS f3f318000<>+0(SB), Y4, Y3
+	VFNMADD231PS fb95e8083<>+0(SB), Y4, Y3
+	VMOVUPS      f3ab511a7<>+0(SB), Y5
+	VFMADD213PS  f3c091d36<>+0(SB), Y3, Y5
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y3, Y5
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y3, Y5
+	VFMADD213PS  f3efffffe<>+0(SB), Y3, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y3, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y3, Y5
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y3
+	VPSUBD       Y3, Y4, Y4
+	VPADDD       i0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VPADDD       i0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VMOVUPS      Y5, Y3
+	VMOVUPS      Y3, (AX)
+	VCVTPS2PD    X3, Y4
+	VADDPD       Y4, Y1, Y1
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y4
+	VADDPD       Y4, Y2, Y2
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, CX
+	SUBQ         $0x08, DX
+	JMP          expRowWide_loop
+
+expRowWide_tail:
+	TESTQ        DX, DX
+	JZ           expRowWide_done
+	LEAQ         tailmask<>+0(SB), BX
+	SHLQ         $0x02, DX
+	SUBQ         DX, BX
+	VMOVUPS      32(BX), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	VSUBPS       Y0, Y4, Y4
+	VMOVUPS      fc2d10000<>+0(SB), Y0
+	VMAXPS       Y4, Y0, Y4
+	VMOVUPS      f42b20000<>+0(SB), Y0
+	VMINPS       Y4, Y0, Y4
+	VMULPS       f3fb8aa3b<>+0(SB), Y4, Y0
+	VROUNDPS     $0x08, Y0, Y0
+	VFNMADD231PS f3f318000<>+0(SB), Y0, Y4
+	VFNMADD231PS fb95e8083<>+0(SB), Y0, Y4
+	VMOVUPS      f3ab511a7<>+0(SB), Y5
+	VFMADD213PS  f3c091d36<>+0(SB), Y4, Y5
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y4, Y5
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y4, Y5
+	VFMADD213PS  f3efffffe<>+0(SB), Y4, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y5
+	VCVTPS2DQ    Y0, Y0
+	VPSRAD       $0x01, Y0, Y4
+	VPSUBD       Y4, Y0, Y0
+	VPADDD       i0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPADDD       i0000007f<>+0(SB), Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      Y5, Y4
+	VMASKMOVPS   Y4, Y3, (AX)
+	VANDPS       Y3, Y4, Y4
+	VCVTPS2PD    X4, Y0
+	VADDPD       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X0, Y0
+	VADDPD       Y0, Y2, Y2
+
+expRowWide_done:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+32(FP)
+	VZEROUPPER
+	RET
 
 // func scaleRow(dst *float32, src *float32, n int, by float32)
 // Requires: AVX
@@ -933,9 +1197,9 @@ TEXT ·geluRow(SB), NOSPLIT, $0-24
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
 
-gelu_loop:
+geluRow_loop:
 	CMPQ         DX, $0x08
-	JL           gelu_tail
+	JL           geluRow_tail
 	VMOVUPS      (CX), Y0
 	VMULPS       f3f3504f3<>+0(SB), Y0, Y1
 	VANDPS       i80000000<>+0(SB), Y1, Y2
@@ -976,7 +1240,7 @@ gelu_loop:
 	VPADDD       i0000007f<>+0(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y6, Y6
-	VMOVAPS      Y6, Y4
+	VMOVUPS      Y6, Y4
 	VMOVUPS      f3f800000<>+0(SB), Y3
 	VSUBPS       Y4, Y3, Y4
 	VORPS        Y2, Y4, Y4
@@ -997,11 +1261,11 @@ gelu_loop:
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, CX
 	SUBQ         $0x08, DX
-	JMP          gelu_loop
+	JMP          geluRow_loop
 
-gelu_tail:
+geluRow_tail:
 	TESTQ        DX, DX
-	JZ           gelu_done
+	JZ           geluRow_done
 	LEAQ         tailmask<>+0(SB), BX
 	SHLQ         $0x02, DX
 	SUBQ         DX, BX
@@ -1046,7 +1310,7 @@ gelu_tail:
 	VPADDD       i0000007f<>+0(SB), Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y7, Y7
-	VMOVAPS      Y7, Y5
+	VMOVUPS      Y7, Y5
 	VMOVUPS      f3f800000<>+0(SB), Y4
 	VSUBPS       Y5, Y4, Y5
 	VORPS        Y3, Y5, Y5
@@ -1065,7 +1329,7 @@ gelu_tail:
 	VMULPS       Y4, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)
 
-gelu_done:
+geluRow_done:
 	VZEROUPPER
 	RET
 
@@ -1077,7 +1341,15 @@ DATA f3f3504f3<>+16(SB)/4, $0x3f3504f3
 DATA f3f3504f3<>+20(SB)/4, $0x3f3504f3
 DATA f3f3504f3<>+24(SB)/4, $0x3f3504f3
 DATA f3f3504f3<>+28(SB)/4, $0x3f3504f3
-GLOBL f3f3504f3<>(SB), RODATA|NOPTR, $32
+DATA f3f3504f3<>+32(SB)/4, $0x3f3504f3
+DATA f3f3504f3<>+36(SB)/4, $0x3f3504f3
+DATA f3f3504f3<>+40(SB)/4, $0x3f3504f3
+DATA f3f3504f3<>+44(SB)/4, $0x3f3504f3
+DATA f3f3504f3<>+48(SB)/4, $0x3f3504f3
+DATA f3f3504f3<>+52(SB)/4, $0x3f3504f3
+DATA f3f3504f3<>+56(SB)/4, $0x3f3504f3
+DATA f3f3504f3<>+60(SB)/4, $0x3f3504f3
+GLOBL f3f3504f3<>(SB), RODATA|NOPTR, $64
 
 DATA i80000000<>+0(SB)/4, $0x80000000
 DATA i80000000<>+4(SB)/4, $0x80000000
@@ -1087,7 +1359,15 @@ DATA i80000000<>+16(SB)/4, $0x80000000
 DATA i80000000<>+20(SB)/4, $0x80000000
 DATA i80000000<>+24(SB)/4, $0x80000000
 DATA i80000000<>+28(SB)/4, $0x80000000
-GLOBL i80000000<>(SB), RODATA|NOPTR, $32
+DATA i80000000<>+32(SB)/4, $0x80000000
+DATA i80000000<>+36(SB)/4, $0x80000000
+DATA i80000000<>+40(SB)/4, $0x80000000
+DATA i80000000<>+44(SB)/4, $0x80000000
+DATA i80000000<>+48(SB)/4, $0x80000000
+DATA i80000000<>+52(SB)/4, $0x80000000
+DATA i80000000<>+56(SB)/4, $0x80000000
+DATA i80000000<>+60(SB)/4, $0x80000000
+GLOBL i80000000<>(SB), RODATA|NOPTR, $64
 
 DATA i7fffffff<>+0(SB)/4, $0x7fffffff
 DATA i7fffffff<>+4(SB)/4, $0x7fffffff
@@ -1097,7 +1377,15 @@ DATA i7fffffff<>+16(SB)/4, $0x7fffffff
 DATA i7fffffff<>+20(SB)/4, $0x7fffffff
 DATA i7fffffff<>+24(SB)/4, $0x7fffffff
 DATA i7fffffff<>+28(SB)/4, $0x7fffffff
-GLOBL i7fffffff<>(SB), RODATA|NOPTR, $32
+DATA i7fffffff<>+32(SB)/4, $0x7fffffff
+DATA i7fffffff<>+36(SB)/4, $0x7fffffff
+DATA i7fffffff<>+40(SB)/4, $0x7fffffff
+DATA i7fffffff<>+44(SB)/4, $0x7fffffff
+DATA i7fffffff<>+48(SB)/4, $0x7fffffff
+DATA i7fffffff<>+52(SB)/4, $0x7fffffff
+DATA i7fffffff<>+56(SB)/4, $0x7fffffff
+DATA i7fffffff<>+60(SB)/4, $0x7fffffff
+GLOBL i7fffffff<>(SB), RODATA|NOPTR, $64
 
 DATA f40800000<>+0(SB)/4, $0x40800000
 DATA f40800000<>+4(SB)/4, $0x40800000
@@ -1107,7 +1395,15 @@ DATA f40800000<>+16(SB)/4, $0x40800000
 DATA f40800000<>+20(SB)/4, $0x40800000
 DATA f40800000<>+24(SB)/4, $0x40800000
 DATA f40800000<>+28(SB)/4, $0x40800000
-GLOBL f40800000<>(SB), RODATA|NOPTR, $32
+DATA f40800000<>+32(SB)/4, $0x40800000
+DATA f40800000<>+36(SB)/4, $0x40800000
+DATA f40800000<>+40(SB)/4, $0x40800000
+DATA f40800000<>+44(SB)/4, $0x40800000
+DATA f40800000<>+48(SB)/4, $0x40800000
+DATA f40800000<>+52(SB)/4, $0x40800000
+DATA f40800000<>+56(SB)/4, $0x40800000
+DATA f40800000<>+60(SB)/4, $0x40800000
+GLOBL f40800000<>(SB), RODATA|NOPTR, $64
 
 DATA f37530b60<>+0(SB)/4, $0x37530b60
 DATA f37530b60<>+4(SB)/4, $0x37530b60
@@ -1117,7 +1413,15 @@ DATA f37530b60<>+16(SB)/4, $0x37530b60
 DATA f37530b60<>+20(SB)/4, $0x37530b60
 DATA f37530b60<>+24(SB)/4, $0x37530b60
 DATA f37530b60<>+28(SB)/4, $0x37530b60
-GLOBL f37530b60<>(SB), RODATA|NOPTR, $32
+DATA f37530b60<>+32(SB)/4, $0x37530b60
+DATA f37530b60<>+36(SB)/4, $0x37530b60
+DATA f37530b60<>+40(SB)/4, $0x37530b60
+DATA f37530b60<>+44(SB)/4, $0x37530b60
+DATA f37530b60<>+48(SB)/4, $0x37530b60
+DATA f37530b60<>+52(SB)/4, $0x37530b60
+DATA f37530b60<>+56(SB)/4, $0x37530b60
+DATA f37530b60<>+60(SB)/4, $0x37530b60
+GLOBL f37530b60<>(SB), RODATA|NOPTR, $64
 
 DATA fb9b056d6<>+0(SB)/4, $0xb9b056d6
 DATA fb9b056d6<>+4(SB)/4, $0xb9b056d6
@@ -1127,7 +1431,15 @@ DATA fb9b056d6<>+16(SB)/4, $0xb9b056d6
 DATA fb9b056d6<>+20(SB)/4, $0xb9b056d6
 DATA fb9b056d6<>+24(SB)/4, $0xb9b056d6
 DATA fb9b056d6<>+28(SB)/4, $0xb9b056d6
-GLOBL fb9b056d6<>(SB), RODATA|NOPTR, $32
+DATA fb9b056d6<>+32(SB)/4, $0xb9b056d6
+DATA fb9b056d6<>+36(SB)/4, $0xb9b056d6
+DATA fb9b056d6<>+40(SB)/4, $0xb9b056d6
+DATA fb9b056d6<>+44(SB)/4, $0xb9b056d6
+DATA fb9b056d6<>+48(SB)/4, $0xb9b056d6
+DATA fb9b056d6<>+52(SB)/4, $0xb9b056d6
+DATA fb9b056d6<>+56(SB)/4, $0xb9b056d6
+DATA fb9b056d6<>+60(SB)/4, $0xb9b056d6
+GLOBL fb9b056d6<>(SB), RODATA|NOPTR, $64
 
 DATA f3b72550a<>+0(SB)/4, $0x3b72550a
 DATA f3b72550a<>+4(SB)/4, $0x3b72550a
@@ -1137,7 +1449,15 @@ DATA f3b72550a<>+16(SB)/4, $0x3b72550a
 DATA f3b72550a<>+20(SB)/4, $0x3b72550a
 DATA f3b72550a<>+24(SB)/4, $0x3b72550a
 DATA f3b72550a<>+28(SB)/4, $0x3b72550a
-GLOBL f3b72550a<>(SB), RODATA|NOPTR, $32
+DATA f3b72550a<>+32(SB)/4, $0x3b72550a
+DATA f3b72550a<>+36(SB)/4, $0x3b72550a
+DATA f3b72550a<>+40(SB)/4, $0x3b72550a
+DATA f3b72550a<>+44(SB)/4, $0x3b72550a
+DATA f3b72550a<>+48(SB)/4, $0x3b72550a
+DATA f3b72550a<>+52(SB)/4, $0x3b72550a
+DATA f3b72550a<>+56(SB)/4, $0x3b72550a
+DATA f3b72550a<>+60(SB)/4, $0x3b72550a
+GLOBL f3b72550a<>(SB), RODATA|NOPTR, $64
 
 DATA fbcc39e9d<>+0(SB)/4, $0xbcc39e9d
 DATA fbcc39e9d<>+4(SB)/4, $0xbcc39e9d
@@ -1147,7 +1467,15 @@ DATA fbcc39e9d<>+16(SB)/4, $0xbcc39e9d
 DATA fbcc39e9d<>+20(SB)/4, $0xbcc39e9d
 DATA fbcc39e9d<>+24(SB)/4, $0xbcc39e9d
 DATA fbcc39e9d<>+28(SB)/4, $0xbcc39e9d
-GLOBL fbcc39e9d<>(SB), RODATA|NOPTR, $32
+DATA fbcc39e9d<>+32(SB)/4, $0xbcc39e9d
+DATA fbcc39e9d<>+36(SB)/4, $0xbcc39e9d
+DATA fbcc39e9d<>+40(SB)/4, $0xbcc39e9d
+DATA fbcc39e9d<>+44(SB)/4, $0xbcc39e9d
+DATA fbcc39e9d<>+48(SB)/4, $0xbcc39e9d
+DATA fbcc39e9d<>+52(SB)/4, $0xbcc39e9d
+DATA fbcc39e9d<>+56(SB)/4, $0xbcc39e9d
+DATA fbcc39e9d<>+60(SB)/4, $0xbcc39e9d
+GLOBL fbcc39e9d<>(SB), RODATA|NOPTR, $64
 
 DATA f3dd9da68<>+0(SB)/4, $0x3dd9da68
 DATA f3dd9da68<>+4(SB)/4, $0x3dd9da68
@@ -1157,7 +1485,15 @@ DATA f3dd9da68<>+16(SB)/4, $0x3dd9da68
 DATA f3dd9da68<>+20(SB)/4, $0x3dd9da68
 DATA f3dd9da68<>+24(SB)/4, $0x3dd9da68
 DATA f3dd9da68<>+28(SB)/4, $0x3dd9da68
-GLOBL f3dd9da68<>(SB), RODATA|NOPTR, $32
+DATA f3dd9da68<>+32(SB)/4, $0x3dd9da68
+DATA f3dd9da68<>+36(SB)/4, $0x3dd9da68
+DATA f3dd9da68<>+40(SB)/4, $0x3dd9da68
+DATA f3dd9da68<>+44(SB)/4, $0x3dd9da68
+DATA f3dd9da68<>+48(SB)/4, $0x3dd9da68
+DATA f3dd9da68<>+52(SB)/4, $0x3dd9da68
+DATA f3dd9da68<>+56(SB)/4, $0x3dd9da68
+DATA f3dd9da68<>+60(SB)/4, $0x3dd9da68
+GLOBL f3dd9da68<>(SB), RODATA|NOPTR, $64
 
 DATA f3f2293d5<>+0(SB)/4, $0x3f2293d5
 DATA f3f2293d5<>+4(SB)/4, $0x3f2293d5
@@ -1167,7 +1503,15 @@ DATA f3f2293d5<>+16(SB)/4, $0x3f2293d5
 DATA f3f2293d5<>+20(SB)/4, $0x3f2293d5
 DATA f3f2293d5<>+24(SB)/4, $0x3f2293d5
 DATA f3f2293d5<>+28(SB)/4, $0x3f2293d5
-GLOBL f3f2293d5<>(SB), RODATA|NOPTR, $32
+DATA f3f2293d5<>+32(SB)/4, $0x3f2293d5
+DATA f3f2293d5<>+36(SB)/4, $0x3f2293d5
+DATA f3f2293d5<>+40(SB)/4, $0x3f2293d5
+DATA f3f2293d5<>+44(SB)/4, $0x3f2293d5
+DATA f3f2293d5<>+48(SB)/4, $0x3f2293d5
+DATA f3f2293d5<>+52(SB)/4, $0x3f2293d5
+DATA f3f2293d5<>+56(SB)/4, $0x3f2293d5
+DATA f3f2293d5<>+60(SB)/4, $0x3f2293d5
+GLOBL f3f2293d5<>(SB), RODATA|NOPTR, $64
 
 DATA f3f90783a<>+0(SB)/4, $0x3f90783a
 DATA f3f90783a<>+4(SB)/4, $0x3f90783a
@@ -1177,7 +1521,15 @@ DATA f3f90783a<>+16(SB)/4, $0x3f90783a
 DATA f3f90783a<>+20(SB)/4, $0x3f90783a
 DATA f3f90783a<>+24(SB)/4, $0x3f90783a
 DATA f3f90783a<>+28(SB)/4, $0x3f90783a
-GLOBL f3f90783a<>(SB), RODATA|NOPTR, $32
+DATA f3f90783a<>+32(SB)/4, $0x3f90783a
+DATA f3f90783a<>+36(SB)/4, $0x3f90783a
+DATA f3f90783a<>+40(SB)/4, $0x3f90783a
+DATA f3f90783a<>+44(SB)/4, $0x3f90783a
+DATA f3f90783a<>+48(SB)/4, $0x3f90783a
+DATA f3f90783a<>+52(SB)/4, $0x3f90783a
+DATA f3f90783a<>+56(SB)/4, $0x3f90783a
+DATA f3f90783a<>+60(SB)/4, $0x3f90783a
+GLOBL f3f90783a<>(SB), RODATA|NOPTR, $64
 
 DATA f38a4b514<>+0(SB)/4, $0x38a4b514
 DATA f38a4b514<>+4(SB)/4, $0x38a4b514
@@ -1187,7 +1539,15 @@ DATA f38a4b514<>+16(SB)/4, $0x38a4b514
 DATA f38a4b514<>+20(SB)/4, $0x38a4b514
 DATA f38a4b514<>+24(SB)/4, $0x38a4b514
 DATA f38a4b514<>+28(SB)/4, $0x38a4b514
-GLOBL f38a4b514<>(SB), RODATA|NOPTR, $32
+DATA f38a4b514<>+32(SB)/4, $0x38a4b514
+DATA f38a4b514<>+36(SB)/4, $0x38a4b514
+DATA f38a4b514<>+40(SB)/4, $0x38a4b514
+DATA f38a4b514<>+44(SB)/4, $0x38a4b514
+DATA f38a4b514<>+48(SB)/4, $0x38a4b514
+DATA f38a4b514<>+52(SB)/4, $0x38a4b514
+DATA f38a4b514<>+56(SB)/4, $0x38a4b514
+DATA f38a4b514<>+60(SB)/4, $0x38a4b514
+GLOBL f38a4b514<>(SB), RODATA|NOPTR, $64
 
 DATA fba51fb7e<>+0(SB)/4, $0xba51fb7e
 DATA fba51fb7e<>+4(SB)/4, $0xba51fb7e
@@ -1197,7 +1557,15 @@ DATA fba51fb7e<>+16(SB)/4, $0xba51fb7e
 DATA fba51fb7e<>+20(SB)/4, $0xba51fb7e
 DATA fba51fb7e<>+24(SB)/4, $0xba51fb7e
 DATA fba51fb7e<>+28(SB)/4, $0xba51fb7e
-GLOBL fba51fb7e<>(SB), RODATA|NOPTR, $32
+DATA fba51fb7e<>+32(SB)/4, $0xba51fb7e
+DATA fba51fb7e<>+36(SB)/4, $0xba51fb7e
+DATA fba51fb7e<>+40(SB)/4, $0xba51fb7e
+DATA fba51fb7e<>+44(SB)/4, $0xba51fb7e
+DATA fba51fb7e<>+48(SB)/4, $0xba51fb7e
+DATA fba51fb7e<>+52(SB)/4, $0xba51fb7e
+DATA fba51fb7e<>+56(SB)/4, $0xba51fb7e
+DATA fba51fb7e<>+60(SB)/4, $0xba51fb7e
+GLOBL fba51fb7e<>(SB), RODATA|NOPTR, $64
 
 DATA f3baa02d9<>+0(SB)/4, $0x3baa02d9
 DATA f3baa02d9<>+4(SB)/4, $0x3baa02d9
@@ -1207,7 +1575,15 @@ DATA f3baa02d9<>+16(SB)/4, $0x3baa02d9
 DATA f3baa02d9<>+20(SB)/4, $0x3baa02d9
 DATA f3baa02d9<>+24(SB)/4, $0x3baa02d9
 DATA f3baa02d9<>+28(SB)/4, $0x3baa02d9
-GLOBL f3baa02d9<>(SB), RODATA|NOPTR, $32
+DATA f3baa02d9<>+32(SB)/4, $0x3baa02d9
+DATA f3baa02d9<>+36(SB)/4, $0x3baa02d9
+DATA f3baa02d9<>+40(SB)/4, $0x3baa02d9
+DATA f3baa02d9<>+44(SB)/4, $0x3baa02d9
+DATA f3baa02d9<>+48(SB)/4, $0x3baa02d9
+DATA f3baa02d9<>+52(SB)/4, $0x3baa02d9
+DATA f3baa02d9<>+56(SB)/4, $0x3baa02d9
+DATA f3baa02d9<>+60(SB)/4, $0x3baa02d9
+GLOBL f3baa02d9<>(SB), RODATA|NOPTR, $64
 
 DATA fbcdbfc86<>+0(SB)/4, $0xbcdbfc86
 DATA fbcdbfc86<>+4(SB)/4, $0xbcdbfc86
@@ -1217,7 +1593,15 @@ DATA fbcdbfc86<>+16(SB)/4, $0xbcdbfc86
 DATA fbcdbfc86<>+20(SB)/4, $0xbcdbfc86
 DATA fbcdbfc86<>+24(SB)/4, $0xbcdbfc86
 DATA fbcdbfc86<>+28(SB)/4, $0xbcdbfc86
-GLOBL fbcdbfc86<>(SB), RODATA|NOPTR, $32
+DATA fbcdbfc86<>+32(SB)/4, $0xbcdbfc86
+DATA fbcdbfc86<>+36(SB)/4, $0xbcdbfc86
+DATA fbcdbfc86<>+40(SB)/4, $0xbcdbfc86
+DATA fbcdbfc86<>+44(SB)/4, $0xbcdbfc86
+DATA fbcdbfc86<>+48(SB)/4, $0xbcdbfc86
+DATA fbcdbfc86<>+52(SB)/4, $0xbcdbfc86
+DATA fbcdbfc86<>+56(SB)/4, $0xbcdbfc86
+DATA fbcdbfc86<>+60(SB)/4, $0xbcdbfc86
+GLOBL fbcdbfc86<>(SB), RODATA|NOPTR, $64
 
 DATA f3de7167c<>+0(SB)/4, $0x3de7167c
 DATA f3de7167c<>+4(SB)/4, $0x3de7167c
@@ -1227,7 +1611,15 @@ DATA f3de7167c<>+16(SB)/4, $0x3de7167c
 DATA f3de7167c<>+20(SB)/4, $0x3de7167c
 DATA f3de7167c<>+24(SB)/4, $0x3de7167c
 DATA f3de7167c<>+28(SB)/4, $0x3de7167c
-GLOBL f3de7167c<>(SB), RODATA|NOPTR, $32
+DATA f3de7167c<>+32(SB)/4, $0x3de7167c
+DATA f3de7167c<>+36(SB)/4, $0x3de7167c
+DATA f3de7167c<>+40(SB)/4, $0x3de7167c
+DATA f3de7167c<>+44(SB)/4, $0x3de7167c
+DATA f3de7167c<>+48(SB)/4, $0x3de7167c
+DATA f3de7167c<>+52(SB)/4, $0x3de7167c
+DATA f3de7167c<>+56(SB)/4, $0x3de7167c
+DATA f3de7167c<>+60(SB)/4, $0x3de7167c
+GLOBL f3de7167c<>(SB), RODATA|NOPTR, $64
 
 DATA fbec0939f<>+0(SB)/4, $0xbec0939f
 DATA fbec0939f<>+4(SB)/4, $0xbec0939f
@@ -1237,7 +1629,15 @@ DATA fbec0939f<>+16(SB)/4, $0xbec0939f
 DATA fbec0939f<>+20(SB)/4, $0xbec0939f
 DATA fbec0939f<>+24(SB)/4, $0xbec0939f
 DATA fbec0939f<>+28(SB)/4, $0xbec0939f
-GLOBL fbec0939f<>(SB), RODATA|NOPTR, $32
+DATA fbec0939f<>+32(SB)/4, $0xbec0939f
+DATA fbec0939f<>+36(SB)/4, $0xbec0939f
+DATA fbec0939f<>+40(SB)/4, $0xbec0939f
+DATA fbec0939f<>+44(SB)/4, $0xbec0939f
+DATA fbec0939f<>+48(SB)/4, $0xbec0939f
+DATA fbec0939f<>+52(SB)/4, $0xbec0939f
+DATA fbec0939f<>+56(SB)/4, $0xbec0939f
+DATA fbec0939f<>+60(SB)/4, $0xbec0939f
+GLOBL fbec0939f<>(SB), RODATA|NOPTR, $64
 
 DATA f3e0375d4<>+0(SB)/4, $0x3e0375d4
 DATA f3e0375d4<>+4(SB)/4, $0x3e0375d4
@@ -1247,7 +1647,15 @@ DATA f3e0375d4<>+16(SB)/4, $0x3e0375d4
 DATA f3e0375d4<>+20(SB)/4, $0x3e0375d4
 DATA f3e0375d4<>+24(SB)/4, $0x3e0375d4
 DATA f3e0375d4<>+28(SB)/4, $0x3e0375d4
-GLOBL f3e0375d4<>(SB), RODATA|NOPTR, $32
+DATA f3e0375d4<>+32(SB)/4, $0x3e0375d4
+DATA f3e0375d4<>+36(SB)/4, $0x3e0375d4
+DATA f3e0375d4<>+40(SB)/4, $0x3e0375d4
+DATA f3e0375d4<>+44(SB)/4, $0x3e0375d4
+DATA f3e0375d4<>+48(SB)/4, $0x3e0375d4
+DATA f3e0375d4<>+52(SB)/4, $0x3e0375d4
+DATA f3e0375d4<>+56(SB)/4, $0x3e0375d4
+DATA f3e0375d4<>+60(SB)/4, $0x3e0375d4
+GLOBL f3e0375d4<>(SB), RODATA|NOPTR, $64
 
 DATA f3f000000<>+0(SB)/4, $0x3f000000
 DATA f3f000000<>+4(SB)/4, $0x3f000000
@@ -1257,7 +1665,216 @@ DATA f3f000000<>+16(SB)/4, $0x3f000000
 DATA f3f000000<>+20(SB)/4, $0x3f000000
 DATA f3f000000<>+24(SB)/4, $0x3f000000
 DATA f3f000000<>+28(SB)/4, $0x3f000000
-GLOBL f3f000000<>(SB), RODATA|NOPTR, $32
+DATA f3f000000<>+32(SB)/4, $0x3f000000
+DATA f3f000000<>+36(SB)/4, $0x3f000000
+DATA f3f000000<>+40(SB)/4, $0x3f000000
+DATA f3f000000<>+44(SB)/4, $0x3f000000
+DATA f3f000000<>+48(SB)/4, $0x3f000000
+DATA f3f000000<>+52(SB)/4, $0x3f000000
+DATA f3f000000<>+56(SB)/4, $0x3f000000
+DATA f3f000000<>+60(SB)/4, $0x3f000000
+GLOBL f3f000000<>(SB), RODATA|NOPTR, $64
+
+// func geluRowWide(dst *float32, src *float32, n int)
+// Requires: AVX, AVX2, AVX512F, FMA3
+TEXT ·geluRowWide(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+gelu_wide:
+	CMPQ         DX, $0x10
+	JL           gelu_narrow
+	VMOVUPS      (CX), Z0
+	VMULPS       f3f3504f3<>+0(SB), Z0, Z1
+	VPANDD       i80000000<>+0(SB), Z1, Z2
+	VPANDD       i7fffffff<>+0(SB), Z1, Z3
+	VMOVUPS      f40800000<>+0(SB), Z4
+	VMINPS       Z3, Z4, Z3
+	VMOVUPS      f37530b60<>+0(SB), Z4
+	VFMADD213PS  fb9b056d6<>+0(SB), Z3, Z4
+	VFMADD213PS  f3b72550a<>+0(SB), Z3, Z4
+	VFMADD213PS  fbcc39e9d<>+0(SB), Z3, Z4
+	VFMADD213PS  f3dd9da68<>+0(SB), Z3, Z4
+	VFMADD213PS  f3f2293d5<>+0(SB), Z3, Z4
+	VFMADD213PS  f3f90783a<>+0(SB), Z3, Z4
+	VCMPPS       $0x0d, f3f800000<>+0(SB), Z3, K1
+	VMULPS       Z3, Z4, Z4
+	VPXORD       i80000000<>+0(SB), Z4, Z4
+	VMOVUPS      fc2d10000<>+0(SB), Z3
+	VMAXPS       Z4, Z3, Z4
+	VMOVUPS      f42b20000<>+0(SB), Z3
+	VMINPS       Z4, Z3, Z4
+	VMULPS       f3fb8aa3b<>+0(SB), Z4, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VFNMADD231PS f3f318000<>+0(SB), Z3, Z4
+	VFNMADD231PS fb95e8083<>+0(SB), Z3, Z4
+	VMOVUPS      f3ab511a7<>+0(SB), Z5
+	VFMADD213PS  f3c091d36<>+0(SB), Z4, Z5
+	VFMADD213PS  f3d2aac7a<>+0(SB), Z4, Z5
+	VFMADD213PS  f3e2aaa48<>+0(SB), Z4, Z5
+	VFMADD213PS  f3efffffe<>+0(SB), Z4, Z5
+	VFMADD213PS  f3f800000<>+0(SB), Z4, Z5
+	VFMADD213PS  f3f800000<>+0(SB), Z4, Z5
+	VSCALEFPS    Z3, Z5, Z4
+	VMOVUPS      f3f800000<>+0(SB), Z3
+	VSUBPS       Z4, Z3, Z4
+	VPORD        Z2, Z4, Z4
+	VMULPS       Z1, Z1, Z2
+	VMOVUPS      f38a4b514<>+0(SB), Z3
+	VFMADD213PS  fba51fb7e<>+0(SB), Z2, Z3
+	VFMADD213PS  f3baa02d9<>+0(SB), Z2, Z3
+	VFMADD213PS  fbcdbfc86<>+0(SB), Z2, Z3
+	VFMADD213PS  f3de7167c<>+0(SB), Z2, Z3
+	VFMADD213PS  fbec0939f<>+0(SB), Z2, Z3
+	VFMADD213PS  f3e0375d4<>+0(SB), Z2, Z3
+	VFMADD213PS  Z1, Z1, Z3
+	VBLENDMPS    Z4, Z3, K1, Z3
+	VADDPS       f3f800000<>+0(SB), Z3, Z3
+	VMULPS       f3f000000<>+0(SB), Z0, Z0
+	VMULPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x10, DX
+	JMP          gelu_wide
+
+gelu_narrow:
+geluRowWide_loop:
+	CMPQ         DX, $0x08
+	JL           geluRowWide_tail
+	VMOVUPS      (CX), Y0
+	VMULPS       f3f3504f3<>+0(SB), Y0, Y1
+	VANDPS       i80000000<>+0(SB), Y1, Y2
+	VANDPS       i7fffffff<>+0(SB), Y1, Y3
+	VMOVUPS      f40800000<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMOVUPS      f37530b60<>+0(SB), Y4
+	VFMADD213PS  fb9b056d6<>+0(SB), Y3, Y4
+	VFMADD213PS  f3b72550a<>+0(SB), Y3, Y4
+	VFMADD213PS  fbcc39e9d<>+0(SB), Y3, Y4
+	VFMADD213PS  f3dd9da68<>+0(SB), Y3, Y4
+	VFMADD213PS  f3f2293d5<>+0(SB), Y3, Y4
+	VFMADD213PS  f3f90783a<>+0(SB), Y3, Y4
+	VCMPPS       $0x0d, f3f800000<>+0(SB), Y3, Y5
+	VMULPS       Y3, Y4, Y4
+	VXORPS       i80000000<>+0(SB), Y4, Y4
+	VMOVUPS      fc2d10000<>+0(SB), Y3
+	VMAXPS       Y4, Y3, Y4
+	VMOVUPS      f42b20000<>+0(SB), Y3
+	VMINPS       Y4, Y3, Y4
+	VMULPS       f3fb8aa3b<>+0(SB), Y4, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS f3f318000<>+0(SB), Y3, Y4
+	VFNMADD231PS fb95e8083<>+0(SB), Y3, Y4
+	VMOVUPS      f3ab511a7<>+0(SB), Y6
+	VFMADD213PS  f3c091d36<>+0(SB), Y4, Y6
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y4, Y6
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y4, Y6
+	VFMADD213PS  f3efffffe<>+0(SB), Y4, Y6
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y6
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y6
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VPADDD       i0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VPADDD       i0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y6, Y6
+	VMOVUPS      Y6, Y4
+	VMOVUPS      f3f800000<>+0(SB), Y3
+	VSUBPS       Y4, Y3, Y4
+	VORPS        Y2, Y4, Y4
+	VMULPS       Y1, Y1, Y2
+	VMOVUPS      f38a4b514<>+0(SB), Y3
+	VFMADD213PS  fba51fb7e<>+0(SB), Y2, Y3
+	VFMADD213PS  f3baa02d9<>+0(SB), Y2, Y3
+	VFMADD213PS  fbcdbfc86<>+0(SB), Y2, Y3
+	VFMADD213PS  f3de7167c<>+0(SB), Y2, Y3
+	VFMADD213PS  fbec0939f<>+0(SB), Y2, Y3
+	VFMADD213PS  f3e0375d4<>+0(SB), Y2, Y3
+	VFMADD213PS  Y1, Y1, Y3
+	VBLENDVPS    Y5, Y4, Y3, Y3
+	VADDPS       f3f800000<>+0(SB), Y3, Y3
+	VMULPS       f3f000000<>+0(SB), Y0, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, CX
+	SUBQ         $0x08, DX
+	JMP          geluRowWide_loop
+
+geluRowWide_tail:
+	TESTQ        DX, DX
+	JZ           geluRowWide_done
+	LEAQ         tailmask<>+0(SB), BX
+	SHLQ         $0x02, DX
+	SUBQ         DX, BX
+	VMOVUPS      32(BX), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VMULPS       f3f3504f3<>+0(SB), Y1, Y2
+	VANDPS       i80000000<>+0(SB), Y2, Y3
+	VANDPS       i7fffffff<>+0(SB), Y2, Y4
+	VMOVUPS      f40800000<>+0(SB), Y5
+	VMINPS       Y4, Y5, Y4
+	VMOVUPS      f37530b60<>+0(SB), Y5
+	VFMADD213PS  fb9b056d6<>+0(SB), Y4, Y5
+	VFMADD213PS  f3b72550a<>+0(SB), Y4, Y5
+	VFMADD213PS  fbcc39e9d<>+0(SB), Y4, Y5
+	VFMADD213PS  f3dd9da68<>+0(SB), Y4, Y5
+	VFMADD213PS  f3f2293d5<>+0(SB), Y4, Y5
+	VFMADD213PS  f3f90783a<>+0(SB), Y4, Y5
+	VCMPPS       $0x0d, f3f800000<>+0(SB), Y4, Y6
+	VMULPS       Y4, Y5, Y5
+	VXORPS       i80000000<>+0(SB), Y5, Y5
+	VMOVUPS      fc2d10000<>+0(SB), Y4
+	VMAXPS       Y5, Y4, Y5
+	VMOVUPS      f42b20000<>+0(SB), Y4
+	VMINPS       Y5, Y4, Y5
+	VMULPS       f3fb8aa3b<>+0(SB), Y5, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS f3f318000<>+0(SB), Y4, Y5
+	VFNMADD231PS fb95e8083<>+0(SB), Y4, Y5
+	VMOVUPS      f3ab511a7<>+0(SB), Y7
+	VFMADD213PS  f3c091d36<>+0(SB), Y5, Y7
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y5, Y7
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y5, Y7
+	VFMADD213PS  f3efffffe<>+0(SB), Y5, Y7
+	VFMADD213PS  f3f800000<>+0(SB), Y5, Y7
+	VFMADD213PS  f3f800000<>+0(SB), Y5, Y7
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       i0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y7, Y7
+	VPADDD       i0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y7, Y7
+	VMOVUPS      Y7, Y5
+	VMOVUPS      f3f800000<>+0(SB), Y4
+	VSUBPS       Y5, Y4, Y5
+	VORPS        Y3, Y5, Y5
+	VMULPS       Y2, Y2, Y3
+	VMOVUPS      f38a4b514<>+0(SB), Y4
+	VFMADD213PS  fba51fb7e<>+0(SB), Y3, Y4
+	VFMADD213PS  f3baa02d9<>+0(SB), Y3, Y4
+	VFMADD213PS  fbcdbfc86<>+0(SB), Y3, Y4
+	VFMADD213PS  f3de7167c<>+0(SB), Y3, Y4
+	VFMADD213PS  fbec0939f<>+0(SB), Y3, Y4
+	VFMADD213PS  f3e0375d4<>+0(SB), Y3, Y4
+	VFMADD213PS  Y2, Y2, Y4
+	VBLENDVPS    Y6, Y5, Y4, Y4
+	VADDPS       f3f800000<>+0(SB), Y4, Y4
+	VMULPS       f3f000000<>+0(SB), Y1, Y1
+	VMULPS       Y4, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+
+geluRowWide_done:
+	VZEROUPPER
+	RET
 
 // func layerNormRow(dst *float32, src *float32, gamma *float32, beta *float32, n int, eps float64)
 // Requires: AVX, AVX2, FMA3

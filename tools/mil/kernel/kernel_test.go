@@ -22,6 +22,16 @@ func bothPaths(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
+// operands are n numbers of both signs over many magnitudes, the same everywhere.
+func operands(n int, seed uint32) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		seed = seed*1664525 + 1013904223
+		v[i] = math.Float32frombits(seed&0x807fffff | (118+seed>>25&15)<<23)
+	}
+	return v
+}
+
 // Wider registers must not show in the result.
 func TestWideRegistersGiveTheSameBytes(t *testing.T) {
 	have := useWide
@@ -38,6 +48,35 @@ func TestWideRegistersGiveTheSameBytes(t *testing.T) {
 			for i := range outs[0] {
 				if math.Float32bits(outs[0][i]) != math.Float32bits(outs[1][i]) {
 					t.Fatalf("%s, %v: element %d is %g in wide registers, %g in narrow", name, s, i, outs[1][i], outs[0][i])
+				}
+			}
+		}
+	}
+}
+
+// Nor in rows of any length, of hard values among others.
+func TestWideRowsGiveTheSameBytes(t *testing.T) {
+	have := useWide
+	defer func() { useWide = have }()
+	inf, nan := float32(math.Inf(1)), math.Float32frombits(0xffc00123)
+	hard := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 4, -4, 5.7, 1e-45, -1e-40, 88.7, -87.4, -103.9, -104.6, 1e38, -1e38, inf, -inf, nan}
+	for name, f := range map[string]func(dst, src []float32){"softmax": Softmax, "exp": Exp, "gelu": Gelu} {
+		for n := range 70 {
+			src := operands(n, uint32(n)+9)
+			if n%2 == 1 {
+				for i := range src {
+					src[i] = hard[(i*7+n)%len(hard)]
+				}
+			}
+			var outs [2][]float32
+			for i, wide := range []bool{false, have} {
+				useWide = wide
+				outs[i] = make([]float32, n)
+				f(outs[i], src)
+			}
+			for i := range src {
+				if math.Float32bits(outs[0][i]) != math.Float32bits(outs[1][i]) {
+					t.Fatalf("%s of %d: element %d (%g) is %x in wide registers, %x in narrow", name, n, i, src[i], math.Float32bits(outs[1][i]), math.Float32bits(outs[0][i]))
 				}
 			}
 		}

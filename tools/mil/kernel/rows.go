@@ -10,8 +10,8 @@ func Softmax(dst, src []float32) {
 	}
 	_ = dst[len(src)-1]
 	if useAsm {
-		sum := expRow(&dst[0], &src[0], len(src), maxRow(&src[0], len(src)))
-		scaleRow(&dst[0], &dst[0], len(src), float32(1/sum))
+		sum := exp(&dst[0], &src[0], len(src), maxRow(&src[0], len(src)))
+		scale(dst[:len(src)], float32(1/sum))
 		return
 	}
 	high := float32(math.Inf(-1))
@@ -24,12 +24,17 @@ func Softmax(dst, src []float32) {
 		dst[i] = e
 		sum += float64(e)
 	}
-	scale(dst[:len(src)], src, float32(1/sum))
+	scale(dst[:len(src)], float32(1/sum))
 }
 
-func scale(dst, _ []float32, by float32) {
-	for i := range dst {
-		dst[i] *= by
+// scale multiplies each value by one factor.
+func scale(v []float32, by float32) {
+	if useAsm && len(v) > 0 {
+		scaleRow(&v[0], &v[0], len(v), by)
+		return
+	}
+	for i := range v {
+		v[i] *= by
 	}
 }
 
@@ -40,12 +45,20 @@ func Exp(dst, src []float32) {
 	}
 	_ = dst[len(src)-1]
 	if useAsm {
-		expRow(&dst[0], &src[0], len(src), 0)
+		exp(&dst[0], &src[0], len(src), 0)
 		return
 	}
 	for i, v := range src {
 		dst[i] = float32(math.Exp(float64(v)))
 	}
+}
+
+// exp is expRow in the widest registers that there are.
+func exp(dst, src *float32, n int, sub float32) float64 {
+	if useWide {
+		return expRowWide(dst, src, n, sub)
+	}
+	return expRow(dst, src, n, sub)
 }
 
 // Gelu writes x/2 * (1 + erf(x/sqrt 2)) for each value; dst may be src.
@@ -55,6 +68,10 @@ func Gelu(dst, src []float32) {
 		return
 	}
 	_ = dst[len(src)-1]
+	if useWide {
+		geluRowWide(&dst[0], &src[0], len(src))
+		return
+	}
 	if useAsm {
 		geluRow(&dst[0], &src[0], len(src))
 		return

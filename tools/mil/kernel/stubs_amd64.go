@@ -30,6 +30,11 @@ func maxRow(src *float32, n int) float32
 //go:noescape
 func expRow(dst *float32, src *float32, n int, sub float32) float64
 
+// expRowWide writes exp(src-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
+//
+//go:noescape
+func expRowWide(dst *float32, src *float32, n int, sub float32) float64
+
 // scaleRow writes src*by.
 //
 //go:noescape
@@ -39,6 +44,11 @@ func scaleRow(dst *float32, src *float32, n int, by float32)
 //
 //go:noescape
 func geluRow(dst *float32, src *float32, n int)
+
+// geluRowWide writes the exact (error function) Gaussian linear unit of src.
+//
+//go:noescape
+func geluRowWide(dst *float32, src *float32, n int)
 
 // layerNormRow normalises n values (population variance), then scales and shifts; n is at least 1.
 //

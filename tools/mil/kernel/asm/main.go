@@ -9,7 +9,8 @@
 //
 // All routines keep one rule: what is computed for one element depends on that
 // element's operands and on the row length alone, never on how rows are spread
-// over threads. They need AVX2, FMA and F16C; gemmWide needs AVX-512F besides.
+// over threads. They need AVX2, FMA and F16C; those called Wide need AVX-512F
+// besides.
 package main
 
 import (
@@ -22,9 +23,11 @@ func main() {
 	gemm()
 	wideGemm()
 	rowMax()
-	expRow()
+	expRow(false)
+	expRow(true)
 	scaleRow()
-	geluRow()
+	geluRow(false)
+	geluRow(true)
 	layerNormRow()
 	binaryRows()
 	half()

@@ -9,12 +9,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// splat returns eight copies of a float32 in read-only memory, once per value.
+// splat returns sixteen copies of a float32 in read-only memory, once per value.
 func splat(v float32) Mem {
 	return words(fmt.Sprintf("f%08x", math.Float32bits(v)), math.Float32bits(v))
 }
 
-// splatInt returns eight copies of a 32-bit word in read-only memory.
+// splatInt returns sixteen copies of a 32-bit word in read-only memory.
 func splatInt(v uint32) Mem { return words(fmt.Sprintf("i%08x", v), v) }
 
 var known = map[string]Mem{}
@@ -24,7 +24,7 @@ func words(name string, v uint32) Mem {
 		return m
 	}
 	m := GLOBL(name, RODATA|NOPTR)
-	for i := 0; i < 8; i++ {
+	for i := 0; i < 16; i++ {
 		DATA(4*i, U32(v))
 	}
 	known[name] = m
@@ -103,8 +103,26 @@ func rowMax() {
 	src := Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	low := splat(float32(math.Inf(-1)))
-	m := YMM()
-	VMOVUPS(low, m)
+	// Four at a time, since each waits for the one before it.
+	var four [4]VecVirtual
+	for i := range four {
+		four[i] = YMM()
+		VMOVUPS(low, four[i])
+	}
+	Label("max_four")
+	CMPQ(n, Imm(32))
+	JL(LabelRef("max_one"))
+	for i, m := range four {
+		VMAXPS(Mem{Base: src, Disp: 32 * i}, m, m)
+	}
+	ADDQ(Imm(128), src)
+	SUBQ(Imm(32), n)
+	JMP(LabelRef("max_four"))
+	Label("max_one")
+	m := four[0]
+	for _, other := range four[1:] {
+		VMAXPS(other, m, m)
+	}
 	rows("max", n, []Register{src}, func(mask VecVirtual) {
 		v := load(src, mask)
 		if mask != nil {
@@ -126,27 +144,45 @@ func rowMax() {
 	RET()
 }
 
-// exp8 replaces each lane of x by e to its power: range reduction by ln 2 in two
+// like is a fresh register as wide as v.
+func like(v VecVirtual) VecVirtual {
+	if isWide(v) {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func isWide(v VecVirtual) bool { return v.Size() == 64 }
+
+// exp replaces each lane of x by e to its power: range reduction by ln 2 in two
 // parts, a polynomial fitted for the least relative error (3e-9), and scaling in
 // two halves so that subnormal results are right. NaN stays NaN.
-func exp8(x VecVirtual) {
-	t := YMM()
+func exp(x VecVirtual) {
+	t := like(x)
 	VMOVUPS(splat(-104.5), t)
 	VMAXPS(x, t, x) // a NaN in x comes back from either comparison
 	VMOVUPS(splat(89), t)
 	VMINPS(x, t, x)
-	n := YMM()
+	n := like(x)
 	VMULPS(splat(float32(math.Log2E)), x, n)
-	VROUNDPS(Imm(8), n, n)
+	if isWide(x) {
+		VRNDSCALEPS(Imm(8), n, n)
+	} else {
+		VROUNDPS(Imm(8), n, n)
+	}
 	VFNMADD231PS(splat(0.693359375), n, x)
 	VFNMADD231PS(splat(-2.12194440e-4), n, x)
-	p := YMM()
+	p := like(x)
 	VMOVUPS(splat(0.001381446490995586), p)
 	for _, c := range []float32{0.008368780836462975, 0.04166839271783829, 0.1666651964187622, 0.4999999403953552, 1, 1} {
 		VFMADD213PS(splat(c), x, p)
 	}
+	if isWide(x) {
+		VSCALEFPS(n, p, x) // rounds once, as the two halves do
+		return
+	}
 	VCVTPS2DQ(n, n)
-	h := YMM()
+	h := like(x)
 	VPSRAD(Imm(1), n, h)
 	VPSUBD(h, n, n)
 	for _, e := range []VecVirtual{h, n} {
@@ -154,25 +190,49 @@ func exp8(x VecVirtual) {
 		VPSLLD(Imm(23), e, e)
 		VMULPS(e, p, p)
 	}
-	VMOVAPS(p, x)
+	VMOVUPS(p, x)
 }
 
-func expRow() {
-	TEXT("expRow", NOSPLIT, "func(dst, src *float32, n int, sub float32) float64")
+// expRow emits the row in eight lanes; wide takes sixteen while there are as many, and adds to the same eight sums
+// in the same order.
+func expRow(wide bool) {
+	name := "expRow"
+	if wide {
+		name = "expRowWide"
+	}
+	TEXT(name, NOSPLIT, "func(dst, src *float32, n int, sub float32) float64")
 	Pragma("noescape")
-	Doc("expRow writes exp(src-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.")
+	Doc(name + " writes exp(src-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
-	sub := YMM()
+	sub, s0, s1 := YMM(), YMM(), YMM()
 	VBROADCASTSS(NewParamAddr("sub", 24), sub)
-	s0, s1 := YMM(), YMM()
 	VXORPD(s0, s0, s0)
 	VXORPD(s1, s1, s1)
-	rows("exp", n, []Register{dst, src}, func(mask VecVirtual) {
+	if wide {
+		subs, sums := ZMM(), ZMM()
+		VBROADCASTSS(NewParamAddr("sub", 24), subs)
+		VPXORQ(sums, sums, sums)
+		wideRows("exp", n, []Register{dst, src}, func() {
+			v, d, h := ZMM(), ZMM(), YMM()
+			VMOVUPS(Mem{Base: src}, v)
+			VSUBPS(subs, v, v)
+			exp(v)
+			VMOVUPS(v, Mem{Base: dst})
+			VCVTPS2PD(v.AsY(), d)
+			VADDPD(d, sums, sums)
+			VEXTRACTF64X4(Imm(1), v, h)
+			VCVTPS2PD(h, d)
+			VADDPD(d, sums, sums)
+		})
+		VMOVUPD(sums.AsY(), s0)
+		VEXTRACTF64X4(Imm(1), sums, s1)
+	}
+	rows(name, n, []Register{dst, src}, func(mask VecVirtual) {
 		v := load(src, mask)
 		VSUBPS(sub, v, v)
-		exp8(v)
+		exp(v)
 		store(v, dst, mask)
 		if mask != nil {
 			VANDPS(mask, v, v)
@@ -219,52 +279,67 @@ func scaleRow() {
 }
 
 // geluRow emits x/2 * (1 + erf(x/sqrt 2)). Below one, erf is x + x*P(x²); above,
-// 1 - exp(-t*Q(t)) with Q fitted to -ln(erfc(t))/t; both to about 1e-9.
-func geluRow() {
-	TEXT("geluRow", NOSPLIT, "func(dst, src *float32, n int)")
+// 1 - exp(-t*Q(t)) with Q fitted to -ln(erfc(t))/t; both to about 1e-9. Wide is as for expRow.
+func geluRow(wide bool) {
+	name := "geluRow"
+	if wide {
+		name = "geluRowWide"
+	}
+	TEXT(name, NOSPLIT, "func(dst, src *float32, n int)")
 	Pragma("noescape")
-	Doc("geluRow writes the exact (error function) Gaussian linear unit of src.")
+	Doc(name + " writes the exact (error function) Gaussian linear unit of src.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
-	rows("gelu", n, []Register{dst, src}, func(mask VecVirtual) {
+	if wide {
+		wideRows("gelu", n, []Register{dst, src}, func() {
+			v := ZMM()
+			VMOVUPS(Mem{Base: src}, v)
+			gelu(v)
+			VMOVUPS(v, Mem{Base: dst})
+		})
+	}
+	rows(name, n, []Register{dst, src}, func(mask VecVirtual) {
 		v := load(src, mask)
-		x, sign, t, lim := YMM(), YMM(), YMM(), YMM()
-		VMULPS(splat(float32(math.Sqrt2/2)), v, x)
-		VANDPS(splatInt(0x80000000), x, sign)
-		VANDPS(splatInt(0x7fffffff), x, t)
-		VMOVUPS(splat(4), lim)
-		VMINPS(t, lim, t)
-		q := YMM()
-		VMOVUPS(splat(1.2579228496178985e-05), q)
-		for _, c := range []float32{-0.0003363403375260532, 0.0036976956762373447, -0.023879343643784523,
-			0.1063736081123352, 0.6350682377815247, 1.128669023513794} {
-			VFMADD213PS(splat(c), t, q)
-		}
-		big := YMM()
-		VCMPPS(Imm(13), splat(1), t, big) // t >= 1
-		VMULPS(t, q, q)
-		VXORPS(splatInt(0x80000000), q, q)
-		exp8(q)
-		one := YMM()
-		VMOVUPS(splat(1), one)
-		VSUBPS(q, one, q)
-		VORPS(sign, q, q)
-
-		s, p := YMM(), YMM()
-		VMULPS(x, x, s)
-		VMOVUPS(splat(7.853857823647559e-05), p)
-		for _, c := range []float32{-0.0008010192541405559, 0.005188327748328447, -0.026853810995817184,
-			0.1128358542919159, -0.3761262595653534, 0.12837916612625122} {
-			VFMADD213PS(splat(c), s, p)
-		}
-		VFMADD213PS(x, x, p)
-		VBLENDVPS(big, q, p, p)
-		VADDPS(splat(1), p, p)
-		VMULPS(splat(0.5), v, v)
-		VMULPS(p, v, v)
+		gelu(v)
 		store(v, dst, mask)
 	})
 	VZEROUPPER()
 	RET()
+}
+
+func gelu(v VecVirtual) {
+	x, sign, t, lim := like(v), like(v), like(v), like(v)
+	VMULPS(splat(float32(math.Sqrt2/2)), v, x)
+	and(splatInt(0x80000000), x, sign)
+	and(splatInt(0x7fffffff), x, t)
+	VMOVUPS(splat(4), lim)
+	VMINPS(t, lim, t)
+	q := like(v)
+	VMOVUPS(splat(1.2579228496178985e-05), q)
+	for _, c := range []float32{-0.0003363403375260532, 0.0036976956762373447, -0.023879343643784523,
+		0.1063736081123352, 0.6350682377815247, 1.128669023513794} {
+		VFMADD213PS(splat(c), t, q)
+	}
+	choose := atLeastOne(t)
+	VMULPS(t, q, q)
+	xor(splatInt(0x80000000), q, q)
+	exp(q)
+	one := like(v)
+	VMOVUPS(splat(1), one)
+	VSUBPS(q, one, q)
+	or(sign, q, q)
+
+	s, p := like(v), like(v)
+	VMULPS(x, x, s)
+	VMOVUPS(splat(7.853857823647559e-05), p)
+	for _, c := range []float32{-0.0008010192541405559, 0.005188327748328447, -0.026853810995817184,
+		0.1128358542919159, -0.3761262595653534, 0.12837916612625122} {
+		VFMADD213PS(splat(c), s, p)
+	}
+	VFMADD213PS(x, x, p)
+	choose(q, p)
+	VADDPS(splat(1), p, p)
+	VMULPS(splat(0.5), v, v)
+	VMULPS(p, v, v)
 }

@@ -103,3 +103,47 @@ func wideGemm() {
 	VZEROUPPER()
 	RET()
 }
+
+// wideRows emits a loop over rows' elements while there are sixteen.
+func wideRows(label string, n Register, ptrs []Register, body func()) {
+	Label(label + "_wide")
+	CMPQ(n, Imm(16))
+	JL(LabelRef(label + "_narrow"))
+	body()
+	for _, p := range ptrs {
+		ADDQ(Imm(64), p)
+	}
+	SUBQ(Imm(16), n)
+	JMP(LabelRef(label + "_wide"))
+	Label(label + "_narrow")
+}
+
+// One operation has one name in registers of 256 bits and another in those of 512.
+func either(wide, narrow func(ops ...Op)) func(b, a, dst Op) {
+	return func(b, a, dst Op) {
+		if isWide(dst.(VecVirtual)) {
+			wide(b, a, dst)
+		} else {
+			narrow(b, a, dst)
+		}
+	}
+}
+
+var (
+	and = either(VPANDD, VANDPS)
+	or  = either(VPORD, VORPS)
+	xor = either(VPXORD, VXORPS)
+)
+
+// atLeastOne compares t with one; what it returns replaces in p the lanes where t was at least one by those of q.
+func atLeastOne(t VecVirtual) func(q, p VecVirtual) {
+	const notLess = 13
+	if isWide(t) {
+		k := K()
+		VCMPPS(Imm(notLess), splat(1), t, k)
+		return func(q, p VecVirtual) { VBLENDMPS(q, p, k, p) }
+	}
+	big := YMM()
+	VCMPPS(Imm(notLess), splat(1), t, big)
+	return func(q, p VecVirtual) { VBLENDVPS(big, q, p, p) }
+}
