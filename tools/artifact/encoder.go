@@ -78,6 +78,25 @@ func openEncoder(name string) (*encoder, error) {
 	return e, nil
 }
 
+// Unreadable says what keeps the encoder at a path from being read whole: what is missing, malformed, outside of it or
+// not there at all. Whether it may be shipped is another question ([Inspect]). An error means that the disk could not be
+// read.
+func Unreadable(name string) ([]reason.Reason, error) {
+	e, err := openEncoder(name)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	return slices.DeleteFunc(e.reasons, func(r reason.Reason) bool {
+		switch r.Code {
+		case "ENCODER_MISSING", "ARTIFACT_UNKNOWN", "ARTIFACT_INCOMPLETE", "ARTIFACT_MALFORMED", "ARTIFACT_PATH_ESCAPE", "ARTIFACT_IS_ARCHIVE",
+			"ARTIFACT_SPECIAL_FILE", "ARTIFACT_TOO_LARGE", "LFS_POINTER", "WEIGHTS_MISMATCH":
+			return false
+		}
+		return true
+	}), nil
+}
+
 // openFile deals with what is no folder: an .mlmodel, an archive, or neither.
 func (e *encoder) openFile(info fs.FileInfo) error {
 	const want = "an .mlmodelc folder"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/hardvalues"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/eval"
@@ -55,32 +57,71 @@ func newMilCheckCmd() *cobra.Command {
 		Short: "List what keeps an encoder's program from being evaluated here",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := bundle.Open(args[0])
+			out, err := checkProgram(args[0])
 			if err != nil {
 				return err
-			}
-			defer a.Close()
-			if a.Program == nil {
-				if err := a.Check(); err != nil {
-					return err
-				}
-				return fmt.Errorf("%s: no ML program, but %v", args[0], a.Kind)
-			}
-			out := report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: map[string]any{}}
-			for _, f := range a.Program.Functions {
-				obstacles := eval.Check(a.Program, f.Name)
-				out.Facts[f.Name] = fmt.Sprintf("%d obstacle(s)", len(obstacles))
-				for _, o := range obstacles {
-					out.Verdict = reason.Unknown
-					out.Reasons = append(out.Reasons, reason.Reason{Code: "EVALUATION_UNSUPPORTED", Where: fmt.Sprintf("function %s, line %d", f.Name, o.Line),
-						Expected: "operations that are evaluated (coregate mil ops)", Found: o.String()})
-				}
 			}
 			return out.print(cmd.OutOrStdout(), "mil check", asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// checkProgram looks at the artifact first, since a program without its weights is not evaluated either, then at every
+// function of its program.
+func checkProgram(path string) (*report, error) {
+	unreadable, err := artifact.Unreadable(path)
+	if err != nil {
+		return nil, err
+	}
+	out := &report{Reasons: append([]reason.Reason{}, unreadable...), Notes: []reason.Reason{}, Facts: map[string]any{}}
+	defer func() { out.Verdict = check.Reasons.Verdict(out.Reasons) }()
+	a, err := bundle.Open(path)
+	if err != nil {
+		if len(unreadable) > 0 {
+			return out, nil
+		}
+		return nil, err
+	}
+	defer a.Close()
+	switch {
+	case a.Program != nil:
+	case len(unreadable) > 0:
+		return out, nil
+	default:
+		out.Reasons = append(out.Reasons, reason.Reason{Code: "NOT_MLPROGRAM", Where: path, Expected: "an ML program", Found: fmt.Sprint(a.Kind)})
+		return out, nil
+	}
+	for _, f := range a.Program.Functions {
+		obstacles, warnings := eval.Check(a.Program, f.Name), []eval.Obstacle(nil)
+		if len(obstacles)+len(unreadable) == 0 {
+			if obstacles, warnings, err = compiles(a, f.Name); err != nil {
+				return nil, fmt.Errorf("%s, function %s: %w", path, f.Name, err)
+			}
+		}
+		out.Facts[f.Name] = fmt.Sprintf("%d obstacle(s)", len(obstacles))
+		for _, o := range obstacles {
+			out.Reasons = append(out.Reasons, check.Unsupported("function "+f.Name, o))
+		}
+		for _, w := range warnings {
+			out.Notes = append(out.Notes, check.Flagged("function "+f.Name, w))
+		}
+	}
+	return out, nil
+}
+
+// compiles says what only the values of constants tell.
+func compiles(a *bundle.Artifact, function string) (obstacles, warnings []eval.Obstacle, err error) {
+	plan, err := eval.Compile(a.Program, function, a, eval.Options{})
+	var u *eval.Unsupported
+	if errors.As(err, &u) {
+		return u.Obstacles, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return nil, plan.Warnings, nil
 }
 
 func newMilHardCmd() *cobra.Command {

@@ -104,6 +104,38 @@ func TestMil(t *testing.T) {
 	if code, stdout, _ := call(t, "", "mil", "check", encoder); code != 3 || !strings.Contains(stdout, "mish") {
 		t.Errorf("mil check of an unknown operation: exit %d: %s", code, stdout)
 	}
+	write := func(file, content string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Integers that Core ML does not hold are flagged, where they are computed with.
+	write(path, strings.Replace(string(text), "} -> (output)", `tensor<int32, []> big = const()[name = tensor<string, []>("big"), val = tensor<int32, []>(16777217)];
+		tensor<fp32, []> used = cast(dtype = tensor<string, []>("fp32"), x = big)[name = tensor<string, []>("used")];
+		} -> (output)`, 1))
+	for _, args := range [][]string{{"mil", "check", encoder}, {"parity", "--model", filepath.Join(dir, "ggml-x.bin"), "--encoder", encoder}} {
+		if code, stdout, _ := call(t, "", args...); code != 0 || !strings.Contains(stdout, "INTEGERS_INEXACT") || !strings.Contains(stdout, "16777217") {
+			t.Errorf("%s of an integer above 2^24: exit %d: %s", args[0], code, stdout)
+		}
+	}
+	// A program that cannot be read, and one whose weights cannot, are faults of the artifact.
+	weights := filepath.Join(encoder, "weights", "weight.bin")
+	for _, c := range []struct{ file, content, code string }{
+		{path, string(text)[:len(text)/2], "ARTIFACT_MALFORMED"},
+		{path, strings.Replace(string(text), "@model_path/weights", "@model_path/../weights", 1), "ARTIFACT_PATH_ESCAPE"},
+		{weights, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", "LFS_POINTER"},
+		{weights, "", "ARTIFACT_INCOMPLETE"},
+	} {
+		write(path, string(text))
+		write(c.file, c.content)
+		if code, stdout, _ := call(t, "", "mil", "check", encoder); code != 1 || !strings.HasPrefix(stdout, "mil check: fail\n") || !strings.Contains(stdout, c.code) {
+			t.Errorf("mil check, want %s: exit %d: %s", c.code, code, stdout)
+		}
+	}
+	if code, stdout, _ := call(t, "", "mil", "check", filepath.Join(dir, "none.mlmodelc")); code != 1 || !strings.Contains(stdout, "ENCODER_MISSING") {
+		t.Errorf("mil check of nothing: exit %d: %s", code, stdout)
+	}
 }
 
 // TestSignalsLeaveNothingBehind stops commands before they are done.

@@ -292,6 +292,7 @@ func (c *call) view(i int, x *node, shape, strides []int, offset int) {
 		n.value = x.value
 	}
 	c.names[n.name] = n
+	c.exact(x)
 	c.steps = append(c.steps, &step{op: c.op.Type, line: c.op.Line, ins: []*node{x}, outs: []*node{n}, run: func(*frame) {}})
 }
 
@@ -300,9 +301,33 @@ func (c *call) step(out *node, run func(f *frame), ins ...*node) *step {
 	s := &step{op: c.op.Type, line: c.op.Line, outs: []*node{out}, run: run}
 	for _, n := range ins {
 		if n != nil {
+			c.exact(n)
 			s.ins = append(s.ins, n)
 		}
 	}
 	c.steps = append(c.steps, s)
 	return s
+}
+
+// exactInt is the largest magnitude below which float32, in which Core ML
+// computes integers, holds every one.
+const exactInt = 1 << 24
+
+// exact flags a constant operand whose integers Core ML does not hold. What only parametrises an operation, such as the
+// end of a slice, is never an operand.
+func (c *call) exact(n *node) {
+	if n.constant == nil || !n.dtype.IsInt() || n.dtype.Bits() < 32 {
+		return
+	}
+	v, err := mil.DecodeInts(mil.TensorOf(n.dtype, int64(n.len())), n.constant)
+	if err != nil {
+		c.fail("constant %q: %v", n.name, err)
+		return
+	}
+	for _, x := range v {
+		if x > exactInt || x < -exactInt {
+			c.warn("the integer %d is above 2^24, which Core ML does not hold exactly", x)
+			return
+		}
+	}
 }

@@ -8,10 +8,6 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
 )
 
-// exactInt is the largest magnitude below which float32, in which Core ML
-// computes integers, holds every one.
-const exactInt = 1 << 24
-
 // makeCast converts each element directly from its own type. From floating
 // point to an integer it cuts off the fraction; a value that the integer type
 // does not hold ends the evaluation, since back ends disagree on it.
@@ -34,7 +30,7 @@ func makeCast(c *call) {
 	if out == nil {
 		return
 	}
-	if x.dtype.IsInt() && x.dtype.Bits() > 16 {
+	if x.dtype.IsInt() && x.dtype.Bits() > 16 && x.constant == nil {
 		c.warn("integers above 2^24 lose digits in Core ML, which computes in float32")
 	}
 	l := newLoops(x.shape, out.strides, x.strides)

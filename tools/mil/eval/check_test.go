@@ -109,13 +109,18 @@ func TestInputsMustFit(t *testing.T) {
 func TestIntegersAbove24BitsAreFlagged(t *testing.T) {
 	p := program(t, "tensor<int32,[1]> x", `
 	tensor<int32,[1]> big = const()[val=tensor<int32,[1]>([16777217])];
+	tensor<int32,[1]> far = const()[val=tensor<int32,[1]>([2147483647])];
+	tensor<int32,[1]> part = slice_by_index(x=x, begin=tensor<int32,[1]>([0]), end=far);
+	tensor<fp32,[1]> small = cast(x=tensor<int32,[1]>([7]), dtype=string("fp32"));
+	tensor<int32,[2]> z = concat(values=(part, big), axis=int32(0), interleave=bool(false));
+	tensor<fp32,[1]> inline = cast(x=tensor<int32,[1]>([-16777218]), dtype=string("fp32"));
 	tensor<int32,[1]> y = add(x=x, y=x);`, "y")
 	plan, err := Compile(p, "main", nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Warnings) != 1 || !strings.Contains(plan.Warnings[0].Problem, "16777217") {
-		t.Errorf("warnings are %v", plan.Warnings)
+	if w := plan.Warnings; len(w) != 2 || !strings.Contains(w[0].Problem, "16777217") || !strings.Contains(w[1].Problem, "-16777218") {
+		t.Errorf("warnings are %v, want the two integers that are computed with", w)
 	}
 	in := func(v byte) map[string]mil.Tensor {
 		return map[string]mil.Tensor{"x": {DType: mil.Int32, Shape: []int64{1}, Data: []byte{0, 0, 0, v}}}

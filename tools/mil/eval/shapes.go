@@ -2,8 +2,6 @@ package eval
 
 import (
 	"slices"
-
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
 )
 
 func makeConst(c *call) {
@@ -21,16 +19,6 @@ func makeConst(c *call) {
 	if err != nil {
 		c.fail("%v", err)
 		return
-	}
-	if n.dtype.IsInt() && n.dtype.Bits() >= 32 {
-		if v, err := mil.DecodeInts(mil.TensorOf(n.dtype, int64(n.len())), n.constant); err == nil {
-			for _, x := range v {
-				if x > exactInt || x < -exactInt {
-					c.warn("the integer %d is above 2^24, which Core ML does not hold exactly", x)
-					break
-				}
-			}
-		}
 	}
 	c.names[o.Name] = n
 }

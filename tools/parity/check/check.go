@@ -340,6 +340,9 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 		return parity.Tensor{}, false, nil
 	}
 	defer e.Close()
+	for _, w := range e.Warnings() {
+		c.Add(Flagged(c.Encoder, w))
+	}
 	h := model.Hyperparameters
 	t, err := e.Predict(c.ctx, c.mel, h.Mels, h.MelFrames())
 	var wrong *TypeError

@@ -11,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/eval"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 )
 
 // The names that the runtime's bridge uses.
@@ -123,6 +124,23 @@ func (c *checker) unsupported(err error) {
 			c.note("EVALUATION_UNSUPPORTED", c.Encoder, "operations that are evaluated", fmt.Sprintf("%d more obstacles", len(u.Obstacles)-shown))
 			break
 		}
-		c.note("EVALUATION_UNSUPPORTED", fmt.Sprintf("%s, line %d", c.Encoder, o.Line), "operations that are evaluated (coregate mil ops)", o.String())
+		c.Add(Unsupported(c.Encoder, o))
 	}
+}
+
+// Unsupported is the reason for an obstacle in the program at a place; one of the whole program has no line.
+func Unsupported(where string, o eval.Obstacle) reason.Reason {
+	return reason.Reason{Code: "EVALUATION_UNSUPPORTED", Where: line(where, o), Expected: "operations that are evaluated (coregate mil ops)", Found: o.String()}
+}
+
+// Flagged is the note for something that is evaluated, and deserves a look.
+func Flagged(where string, o eval.Obstacle) reason.Reason {
+	return reason.Reason{Code: "INTEGERS_INEXACT", Where: line(where, o), Expected: "integers up to 2^24", Found: o.String()}
+}
+
+func line(where string, o eval.Obstacle) string {
+	if o.Line > 0 {
+		return fmt.Sprintf("%s, line %d", where, o.Line)
+	}
+	return where
 }
