@@ -298,7 +298,17 @@ func (in *inputs) bindJudgements() []reason.Reason {
 				reasons = append(reasons, reason.Errorf("DIGEST_MISMATCH", j.Name+"."+fact, want, "%v", found).Reason)
 			}
 		}
+		kind := ""
+		if i := slices.IndexFunc(in.policies, func(p *policy.Policy) bool { return j.Policy != nil && p.Name == j.Policy.Name }); i >= 0 {
+			kind = in.policies[i].Kind
+		}
+		if expected, found := checkSource(j, kind, in.runs.CoreML.Lane, in.runs.CoreML.LaneIdentity); found != "" {
+			reasons = append(reasons, reason.Errorf("JUDGEMENT_LANE", j.Name, expected, "%s", found).Reason)
+		}
 		if j.Policy == nil {
+			if ofNumbers(j) {
+				reasons = append(reasons, reason.Errorf("POLICY_NOT_FROZEN", j.Name, "a frozen policy", "none").Reason)
+			}
 			continue
 		}
 		p, err := policy.Frozen(j.Policy.Name)

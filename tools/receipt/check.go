@@ -239,12 +239,22 @@ func (s *Statement) checkPass() error {
 	if !gate {
 		return fmt.Errorf("receipt: a pass without a policy of kind gate")
 	}
+	kinds := map[string]string{}
+	for _, ref := range p.Policies {
+		kinds[ref.Name] = ref.Kind
+	}
 	for _, j := range p.Judgements {
 		if j.Policy != nil && !slices.ContainsFunc(p.Policies, func(ref PolicyRef) bool { return ref.Name == j.Policy.Name && ref.SHA256 == j.Policy.SHA256 }) {
 			return fmt.Errorf("receipt: judgement %q goes by policy %s %s, which is not among the receipt's", j.Name, j.Policy.Name, j.Policy.SHA256)
 		}
-		if _, ok := j.Facts["satisfies_gate"]; ok && j.Policy == nil {
-			return fmt.Errorf("receipt: judgement %q says whether it satisfies the gate, and by no policy", j.Name)
+		kind := ""
+		if j.Policy != nil {
+			kind = kinds[j.Policy.Name]
+		} else if ofNumbers(j) {
+			return fmt.Errorf("receipt: judgement %q is of numbers, and by no policy", j.Name)
+		}
+		if expected, found := checkSource(j, kind, p.Lane, p.LaneIdentity); found != "" {
+			return fmt.Errorf("receipt: judgement %q has %s, but on lane %s it must have %s", j.Name, found, p.Lane, expected)
 		}
 		for fact, want := range s.bound() {
 			if found, ok := j.Facts[fact]; ok && found != want {

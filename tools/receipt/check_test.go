@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
@@ -107,6 +110,76 @@ func TestContradictions(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = receipt.Decode(data)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.says)
+		}
+	}
+}
+
+// TestJudgementLane holds that numbers which pass were computed by what the receipt's lane has: our evaluator on the emulated
+// one, Core ML of the very system on the physical one. What a probe and the evaluator leave is what their own tests make of it.
+func TestJudgementLane(t *testing.T) {
+	if parity.Kind != "parity" {
+		t.Errorf("policies of numbers are of kind %q", parity.Kind)
+	}
+	w := receipttest.New(t)
+	fp32, err := policy.Frozen("fp32_v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Spec.Judgements = []string{w.JSON(t, "parity.json", judge.Judgement{
+		Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+		Facts: map[string]any{"satisfies_gate": true, "kernel_path": "portable"}, Policy: &judge.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
+	})}
+	good := w.Receipt(t)
+	const host = "Mac16,10, Apple M4, macOS 15.6 (24G720)"
+	for _, c := range []struct {
+		name     string
+		physical bool
+		change   func(j *judge.Judgement)
+		says     string
+	}{
+		{"emulated, by the evaluator", false, func(*judge.Judgement) {}, ""},
+		{"emulated, by Core ML", false, func(j *judge.Judgement) {
+			delete(j.Facts, "kernel_path")
+			j.Facts["core_ml_host"] = host
+		}, "has core_ml_host " + host + ", but on lane emulated"},
+		{"emulated, by both", false, func(j *judge.Judgement) { j.Facts["core_ml_host"] = host }, "has core_ml_host"},
+		{"emulated, on a device", false, func(j *judge.Judgement) { j.Facts["compute_units_loaded"] = "all" }, "has compute_units_loaded all"},
+		{"emulated, by nobody knows what", false, func(j *judge.Judgement) { delete(j.Facts, "kernel_path") }, "nothing that says what computed them"},
+		{"emulated, under another name", false, func(j *judge.Judgement) {
+			j.Name = "numbers"
+			delete(j.Facts, "kernel_path")
+			delete(j.Facts, "satisfies_gate")
+		}, "nothing that says what computed them"},
+		{"physical, by Core ML", true, func(j *judge.Judgement) {
+			delete(j.Facts, "kernel_path")
+			j.Facts["core_ml_host"], j.Facts["compute_units_loaded"] = host, "all"
+		}, ""},
+		{"physical, by the evaluator", true, func(*judge.Judgement) {}, "has kernel_path portable, but on lane physical"},
+		{"physical, by both", true, func(j *judge.Judgement) { j.Facts["core_ml_host"] = host }, "has kernel_path"},
+		{"physical, with the evaluator's note", true, func(j *judge.Judgement) {
+			delete(j.Facts, "kernel_path")
+			j.Facts["core_ml_host"], j.Notes = host, []reason.Reason{{Code: "EMULATED_UNITS"}}
+		}, "has note EMULATED_UNITS"},
+		{"physical, by another system", true, func(j *judge.Judgement) {
+			delete(j.Facts, "kernel_path")
+			j.Facts["core_ml_host"] = strings.Replace(host, "24G720", "24G84", 1)
+		}, "macOS 15.6 (24G84), but on lane physical it must have numbers of Core ML on build 24G720"},
+		{"physical, by nobody knows what", true, func(j *judge.Judgement) { delete(j.Facts, "kernel_path") }, "nothing that says what computed them"},
+		{"by no policy", false, func(j *judge.Judgement) { j.Policy = nil }, "by no policy"},
+	} {
+		s, err := receipt.Decode(good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &s.Predicate
+		if c.physical {
+			p.Lane, p.Provisional = "physical", p.Provisional[1:]
+			p.LaneIdentity["lane"], p.LaneIdentity["os_build"] = "physical", "24G720"
+		}
+		c.change(p.Judgements[len(p.Judgements)-1])
+		_, err = receipt.Encode(s)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.says)
 		}

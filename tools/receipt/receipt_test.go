@@ -112,6 +112,10 @@ func TestOtherJudgements(t *testing.T) {
 		{"of another program", func(j *judge.Judgement) { j.Facts["cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
 		{"of another ggml build", func(j *judge.Judgement) { j.Facts["ggml_cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
 		{"of another lane", func(j *judge.Judgement) { j.Facts["lane"] = "physical" }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of Core ML", func(j *judge.Judgement) { j.Facts["core_ml_host"] = "Mac16,10, Apple M4, macOS 15.6 (24G720)" }, reason.Failed, "JUDGEMENT_LANE"},
+		{"of a device", func(j *judge.Judgement) { j.Facts["compute_units_loaded"] = "all" }, reason.Failed, "JUDGEMENT_LANE"},
+		{"of nobody knows what", func(j *judge.Judgement) { delete(j.Facts, "kernel_path") }, reason.Failed, "JUDGEMENT_LANE"},
+		{"by no policy", func(j *judge.Judgement) { j.Policy = nil }, reason.Failed, "POLICY_NOT_FROZEN"},
 		{"by an edited policy", func(j *judge.Judgement) { j.Policy.SHA256 = zero }, reason.Failed, "POLICY_NOT_FROZEN"},
 		{"by a policy of one's own", func(j *judge.Judgement) { j.Policy.Name = "lenient" }, reason.Failed, "POLICY_NOT_FROZEN"},
 		{"failed", func(j *judge.Judgement) {
@@ -122,7 +126,7 @@ func TestOtherJudgements(t *testing.T) {
 			w := receipttest.New(t)
 			j := &judge.Judgement{
 				Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
-				Facts:  map[string]any{"model_sha256": w.CoreML.Digests.Model, "encoder_digest": *w.CoreML.Digests.Encoder, "satisfies_gate": false},
+				Facts:  map[string]any{"model_sha256": w.CoreML.Digests.Model, "encoder_digest": *w.CoreML.Digests.Encoder, "satisfies_gate": false, "kernel_path": "portable"},
 				Policy: &judge.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
 			}
 			c.change(j)
@@ -197,7 +201,7 @@ func TestToolchain(t *testing.T) {
 // TestRequired holds that a judgement which must be there and is not makes the verdict fail.
 func TestRequired(t *testing.T) {
 	w := receipttest.New(t)
-	w.Spec.Required = []string{"parity"}
+	w.Spec.Required = []string{"contract"}
 	s, err := receipt.Build(&w.Spec)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +209,7 @@ func TestRequired(t *testing.T) {
 	if s.Predicate.Verdict != reason.Failed {
 		t.Errorf("without a required judgement the verdict is %s, want fail", s.Predicate.Verdict)
 	}
-	w.Spec.Judgements = []string{w.JSON(t, "parity.json", judge.Judgement{Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: map[string]any{}})}
+	w.Spec.Judgements = []string{w.JSON(t, "contract.json", judge.Judgement{Name: "contract", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: map[string]any{}})}
 	if s, err = receipt.Build(&w.Spec); err != nil || s.Predicate.Verdict != reason.Pass {
 		t.Errorf("with it: %v, verdict %s, want pass", err, s.Predicate.Verdict)
 	}

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
@@ -29,7 +30,7 @@ func TestThresholds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts := map[string]any{"precision": "float32", "satisfies_gate": true, "snr_db": 119.5, "cosine": 1}
+		facts := map[string]any{"precision": "float32", "satisfies_gate": true, "snr_db": 119.5, "cosine": 1, "kernel_path": "portable"}
 		for name, value := range c.facts {
 			facts[name] = value
 		}
@@ -47,5 +48,28 @@ func TestThresholds(t *testing.T) {
 		if where != c.where || c.where != "" && r.Reasons[0].Code != "JUDGEMENT_DIFFERS" {
 			t.Errorf("%s: %v, want JUDGEMENT_DIFFERS at %q", c.name, r.Reasons, c.where)
 		}
+	}
+}
+
+// TestJudgementLane holds that a receipt of the emulated lane whose numbers are said to be a Mac's does not verify, whoever signs it.
+func TestJudgementLane(t *testing.T) {
+	p, err := policy.Frozen("fp32_v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScene(t)
+	s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", judge.Judgement{
+		Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+		Facts:  map[string]any{"precision": "float32", "satisfies_gate": true, "snr_db": 119.5, "cosine": 1, "kernel_path": "portable"},
+		Policy: &judge.PolicyRef{Name: p.Name, SHA256: p.SHA256},
+	})}
+	s.rebuild(t)
+	if r := s.verify(t, s.signed(t)); r.Verdict != reason.Pass {
+		t.Fatalf("the evaluator's numbers: %v", r.Reasons)
+	}
+	s.edit(t, `"cosine":1,"kernel_path":"portable"`, `"core_ml_host":"Mac16,10","cosine":1`)
+	r := s.verify(t, s.signed(t))
+	if r.Verdict != reason.Failed || len(r.Reasons) != 1 || r.Reasons[0].Code != "RECEIPT_MALFORMED" || !strings.Contains(r.Reasons[0].Found, "core_ml_host") {
+		t.Errorf("numbers of a Mac on the emulated lane: %v", r.Reasons)
 	}
 }
