@@ -255,6 +255,15 @@ func TestPrivate(t *testing.T) {
 }
 
 // TestEncoderPath holds what is recorded about the derived path, a plant by the program included.
+// The end of a file's name is a word of it, unless it is what recordings are called.
+func TestAudioExtension(t *testing.T) {
+	for name, want := range map[string]string{"talk.WAV": ".wav", "a.b.flac": ".flac", "with dr.jones": "", "talk.2026": "", "talk": "", ".wav/talk": "", "talk.wav.": ""} {
+		if got := audioExtension("some/folder/" + name); got != want {
+			t.Errorf("%s is staged with extension %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestEncoderPath(t *testing.T) {
 	for _, c := range []struct {
 		kind   evidence.Kind

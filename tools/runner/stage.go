@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
@@ -87,11 +87,12 @@ func stage(s *Spec, dir string) (*staging, error) {
 	return st, nil
 }
 
-var plainExtension = regexp.MustCompile(`^\.[a-z0-9]{1,5}$`)
+// audioExtensions are what recordings are called; any other ending may be a word of the file's own name.
+var audioExtensions = []string{".wav", ".mp3", ".flac", ".ogg", ".oga", ".opus", ".m4a", ".aac", ".mp4", ".webm", ".wma", ".aiff", ".aif", ".caf"}
 
-// audioExtension keeps a plain extension for the reader of the log; the program decodes by content.
+// audioExtension keeps a known extension for the reader of the log; the program decodes by content.
 func audioExtension(path string) string {
-	if ext := strings.ToLower(filepath.Ext(path)); plainExtension.MatchString(ext) {
+	if ext := strings.ToLower(filepath.Ext(path)); slices.Contains(audioExtensions, ext) {
 		return ext
 	}
 	return ""

@@ -66,7 +66,7 @@ func Judge(comparisons []Comparison, p Policy) Judgement {
 }
 
 // heard is what makes a recording one of its own.
-func (c *Comparison) heard() [2]string { return [2]string{c.AudioSHA256, c.Language} }
+func (c *Comparison) heard() [2]string { return [2]string{c.AudioSHA256, languageCode(c.Language)} }
 
 // judging collects what is found while fixtures are read.
 type judging struct {

@@ -164,6 +164,15 @@ func TestTooFewIsProvisional(t *testing.T) {
 	if j := judgeOf(fixture(nil), fixture(nil)); j.Verdict != reason.Failed || !slices.Contains(codes(j.Reasons), "WORDS_DUPLICATE") {
 		t.Errorf("one fixture twice: %+v, want a failure: it is no second one", j)
 	}
+	byName := fixture(func(f *Fixture) {
+		f.Probe, f.Language = false, "english"
+		for _, d := range []*Decoding{&f.Source.Decoding, &f.GGML.Decoding, &f.CoreML.Decoding} {
+			d.Language = "english"
+		}
+	})
+	if j := judgeOf(fixture(nil), byName); !slices.Contains(codes(j.Reasons), "WORDS_DUPLICATE") {
+		t.Errorf("one fixture twice, its language once as code and once as name: %v", j.Reasons)
+	}
 	if j := judgeOf(); j.Verdict != reason.Failed {
 		t.Errorf("no fixture: verdict %s, want fail", j.Verdict)
 	}

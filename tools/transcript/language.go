@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/transcript/normalize"
@@ -36,4 +37,33 @@ func ProfileFor(language string) Profile {
 		return Profile{"basic-split/1", GraphemeUnit, normalize.Basic{SplitLetters: true}.Normalize}
 	}
 	return Profile{"basic/1", WordUnit, normalize.Basic{}.Normalize}
+}
+
+// languageNames are upstream's languages (g_lang in src/whisper.cpp): whisper-cli takes the code and the name alike.
+const languageNames = `
+af=afrikaans, am=amharic, ar=arabic, as=assamese, az=azerbaijani, ba=bashkir, be=belarusian, bg=bulgarian,
+bn=bengali, bo=tibetan, br=breton, bs=bosnian, ca=catalan, cs=czech, cy=welsh, da=danish, de=german, el=greek,
+en=english, es=spanish, et=estonian, eu=basque, fa=persian, fi=finnish, fo=faroese, fr=french, gl=galician,
+gu=gujarati, ha=hausa, haw=hawaiian, he=hebrew, hi=hindi, hr=croatian, ht=haitian creole, hu=hungarian, hy=armenian,
+id=indonesian, is=icelandic, it=italian, ja=japanese, jw=javanese, ka=georgian, kk=kazakh, km=khmer, kn=kannada,
+ko=korean, la=latin, lb=luxembourgish, ln=lingala, lo=lao, lt=lithuanian, lv=latvian, mg=malagasy, mi=maori,
+mk=macedonian, ml=malayalam, mn=mongolian, mr=marathi, ms=malay, mt=maltese, my=myanmar, ne=nepali, nl=dutch,
+nn=nynorsk, no=norwegian, oc=occitan, pa=punjabi, pl=polish, ps=pashto, pt=portuguese, ro=romanian, ru=russian,
+sa=sanskrit, sd=sindhi, si=sinhala, sk=slovak, sl=slovenian, sn=shona, so=somali, sq=albanian, sr=serbian,
+su=sundanese, sv=swedish, sw=swahili, ta=tamil, te=telugu, tg=tajik, th=thai, tk=turkmen, tl=tagalog, tr=turkish,
+tt=tatar, uk=ukrainian, ur=urdu, uz=uzbek, vi=vietnamese, yi=yiddish, yo=yoruba, yue=cantonese, zh=chinese`
+
+var languageCodes = func() map[string]string {
+	m := map[string]string{}
+	for _, pair := range strings.FieldsFunc(languageNames, func(r rune) bool { return r == ',' || r == '\n' }) {
+		if code, name, ok := strings.Cut(strings.TrimSpace(pair), "="); ok {
+			m[name] = code
+		}
+	}
+	return m
+}()
+
+// languageCode is one spelling of a language that whisper-cli knows under two.
+func languageCode(language string) string {
+	return cmp.Or(languageCodes[language], language)
 }

@@ -78,18 +78,21 @@ func ParseSources(data []byte) (*SourceFile, error) {
 	if _, err := time.Parse(time.DateOnly, f.Origin.Date); err != nil {
 		return nil, fmt.Errorf("source transcripts: origin.date is %q, expected YYYY-MM-DD", f.Origin.Date)
 	}
-	seen := map[string]string{}
+	// A file of source transcripts holds words and names that may be private: what is wrong with a recording is said by its
+	// number, in an error that a build prints.
+	seen := map[[2]string]int{}
 	for i, r := range f.Recordings {
+		heard := [2]string{r.AudioSHA256, languageCode(r.Decoding.Language)}
 		switch {
 		case !hexDigest.MatchString(r.AudioSHA256):
-			return nil, fmt.Errorf("source transcripts: recording %d: audio_sha256 is %q, expected a SHA-256 in lower-case hexadecimal", i+1, r.AudioSHA256)
+			return nil, fmt.Errorf("source transcripts: recording %d: audio_sha256 is something else: expected a SHA-256 in lower-case hexadecimal", i+1)
 		case !languageName.MatchString(r.Decoding.Language) || r.Decoding.Task == "" || r.Decoding.BeamSize < 1:
-			return nil, fmt.Errorf("source transcripts: recording %d: decoding has language %q, task %q and beam_size %d: state how the text was decoded",
+			return nil, fmt.Errorf("source transcripts: recording %d: decoding has language %.12q, task %.12q and beam_size %d: state how the text was decoded",
 				i+1, r.Decoding.Language, r.Decoding.Task, r.Decoding.BeamSize)
-		case seen[r.AudioSHA256+r.Decoding.Language] != "":
-			return nil, fmt.Errorf("source transcripts: recordings %q and %q are of the same audio and language", seen[r.AudioSHA256+r.Decoding.Language], r.Name)
+		case seen[heard] > 0:
+			return nil, fmt.Errorf("source transcripts: recordings %d and %d are of the same audio and language: expected one", seen[heard], i+1)
 		}
-		seen[r.AudioSHA256+r.Decoding.Language] = r.Name + " "
+		seen[heard] = i + 1
 	}
 	return f, nil
 }

@@ -174,6 +174,34 @@ func TestParseSources(t *testing.T) {
 	}
 }
 
+// Names and words of recordings, which may be private, are in no error: a build prints it.
+func TestSourceErrorsShowNothing(t *testing.T) {
+	recording := sourceJSON[strings.Index(sourceJSON, `{"name"`) : len(sourceJSON)-2]
+	for name, replace := range map[string][]string{
+		"twice":             {recording, recording + "," + recording},
+		"twice, by name":    {recording, recording + "," + strings.Replace(recording, `"language":"en"`, `"language":"english"`, 1)},
+		"a name for digest": {`"audio_sha256":"A"`, `"audio_sha256":"jfk.wav"`},
+		"words for a flag":  {`"truncated":false`, `"truncated":"Ask not."`},
+		"no beam":           {`"beam_size":1`, `"beam_size":0`},
+	} {
+		data := strings.NewReplacer("jfk", "merger", "Ask not.", "We sell.").Replace(string(sourceBytes(replace...)))
+		if _, err := ParseSources([]byte(data)); err == nil || strings.Contains(err.Error(), "merger") || strings.Contains(err.Error(), "sell") {
+			t.Errorf("%s: error %v, want one without name and words", name, err)
+		}
+	}
+}
+
+func TestLanguageCodes(t *testing.T) {
+	if len(languageCodes) != 100 {
+		t.Errorf("%d languages, upstream has 100", len(languageCodes))
+	}
+	for name, want := range map[string]string{"english": "en", "haitian creole": "ht", "cantonese": "yue", "zh": "zh", "klingon": "klingon"} {
+		if got := languageCode(name); got != want {
+			t.Errorf("the code of %s is %s, want %s", name, got, want)
+		}
+	}
+}
+
 func FuzzParseSources(f *testing.F) {
 	f.Add(sourceBytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
