@@ -151,8 +151,13 @@ func TestPairingQuantised(t *testing.T) {
 		bin := wide
 		bin.Quantise = q
 		t.Run(q.String(), func(t *testing.T) {
-			if r := judgePair(t, bin, wide, milencoder.Float16); r.Pairing.Rule != "bounded" {
-				t.Errorf("rule %s", r.Pairing.Rule)
+			for _, p := range []milencoder.Precision{milencoder.Float16, milencoder.Float32} {
+				if r := judgePair(t, bin, wide, p); r.Pairing.Rule != "bounded" || !r.Pairing.Finer || !slices.Contains(codes(r.Notes), "PAIRING_FINER") {
+					t.Errorf("%s: rule %s, finer %v", p, r.Pairing.Rule, r.Pairing.Finer)
+				}
+				if r := judgePair(t, bin, bin, p); r.Pairing.Finer {
+					t.Errorf("%s: weights that were made from the .bin's own are called finer", p)
+				}
 			}
 			other := wide
 			other.Seed = 6

@@ -74,7 +74,7 @@ var Reasons = reason.Table{
 	{Code: "PAIRING_DIFFERS", Class: reason.Fail, Means: "A tensor of the model's encoder is among the Core ML encoder's weights with other values: another training state, or a damaged weight file.", Do: "Convert both from the same checkpoint."},
 	{Code: "PAIRING_ORDER", Class: reason.Fail, Means: "The weights are the model's, but its layers stand in another order.", Do: "Convert again."},
 	{Code: "PAIRING_UNREADABLE", Class: reason.Inconclusive, Means: "Weights on one side are stored in a way that cannot be decoded here, so whether the two belong together is not known.", Do: "See which tensor; convert with a scheme that is supported."},
-	{Code: "PAIRING_FINER", Class: reason.Note, Means: "The encoder's weights are finer than the .bin's: the two agree after rounding. The .bin is then no reference for 100 dB.", Do: "Give the source model's own reference to the parity gate."},
+	{Code: "PAIRING_FINER", Class: reason.Note, Means: "The encoder's weights are finer than the .bin's: the two agree after rounding, or within the steps of a quantised .bin. The .bin is then no reference for their numbers.", Do: "Give the source model's own reference to the parity gate."},
 	{Code: "PAIRING_UNMATCHED", Class: reason.Note, Means: "The encoder has weights that are none of the model's encoder tensors.", Do: "Find out what they compute."},
 	{Code: "ENCODER_ALONE", Class: reason.Inconclusive, Means: "The encoder was inspected without its model, so its shapes and weights could not be held against anything.", Do: "Give the model too: coregate inspect MODEL.bin ENCODER."},
 

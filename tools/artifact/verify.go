@@ -140,6 +140,9 @@ func (v *verdict) compare(values, want, steps []float32, by variant, typ ggml.Ty
 			continue
 		}
 		v.value(x, r, gridSlack(steps, i, factor), false)
+		if steps != nil {
+			v.offGrid(x, r)
+		}
 	}
 	v.n += int64(len(values))
 	if steps == nil {
@@ -182,6 +185,12 @@ func (v *verdict) value(x, r, slack float32, pruned bool) {
 	if !(math.Abs(d) <= float64(slack)) { // NaN is wrong
 		v.wrong++
 	}
+}
+
+// offGrid notes a value that was not made from the .bin's own, which was quantised: it lies off it by more than the
+// roundings of scaling and of float16.
+func (v *verdict) offGrid(x, r float32) {
+	v.finer = v.finer || math.Abs(float64(x)-float64(r)) > math.Abs(float64(r))/512
 }
 
 func isHalf(x float32) bool { return ggml.Float16ToFloat32(ggml.Float32ToFloat16(x)) == x }
@@ -245,6 +254,9 @@ func (v *verdict) place(x *whole, at int64, r, slack float32, by variant, ref in
 		slack = min(slack+own, math.MaxFloat32)
 	}
 	v.value(value, r, slack, pruned)
+	if slack > 0 && by.gain == nil && x.slack == nil && x.rms == 0 {
+		v.offGrid(value, r)
+	}
 	if !pruned {
 		v.cross += float64(value) * float64(r)
 		v.square += float64(r) * float64(r)

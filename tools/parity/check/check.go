@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,10 +20,8 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mel"
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
 	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity/tensorfile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reference"
@@ -226,13 +223,28 @@ func (c *checker) inspect(r *artifact.Report) bool {
 			c.Reasons = append(c.Reasons, x)
 		}
 	}
+	// A quantised .bin is further from the source than float16 is.
+	coarse := c.Judgement.Policy == parity.GatePolicy || c.policy.AppliesTo == "float16" && quantised(r.Model)
 	for _, x := range r.Notes {
 		c.Notes = append(c.Notes, x)
-		if x.Code == "PAIRING_FINER" && c.Reference == "" && c.Judgement.Policy == parity.GatePolicy {
+		if x.Code == "PAIRING_FINER" && c.Reference == "" && coarse {
 			c.note("REFERENCE_COARSE", x.Where, "weights that are the .bin's own, or a reference of the source's", x.Found)
 		}
 	}
 	return r.Model != nil && r.Encoder != nil && r.Encoder.Form != "" && r.Encoder.Kind != ""
+}
+
+// quantised says whether a .bin holds tensors that were rounded to a grid.
+func quantised(m *artifact.Model) bool {
+	if m == nil {
+		return false
+	}
+	for name := range m.Tensors {
+		if !slices.Contains([]string{"f64", "f32", "f16", "bf16"}, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *checker) compare(model *ggml.Model) error {
@@ -253,63 +265,6 @@ func (c *checker) compare(model *ggml.Model) error {
 		return c.bisect(points)
 	}
 	return nil
-}
-
-// readMel reads or makes the mel that both sides are fed.
-func (c *checker) readMel(model *ggml.Model) error {
-	v, source, err := ReadMel(model, c.Mel, c.MelMember)
-	if err != nil {
-		return err
-	}
-	c.Facts["mel"] = source
-	c.mel, c.digest = v, parity.MelDigest(v)
-	return nil
-}
-
-// ReadMel reads a mel for a model's encoder, from a tensor file, a WAV file, or,
-// for the path "", of the built-in probe. It tells which it was.
-func ReadMel(model *ggml.Model, path, member string) (values []float32, source string, err error) {
-	h := model.Hyperparameters
-	if path == "" || strings.HasSuffix(strings.ToLower(path), ".wav") {
-		samples := mel.Probe()
-		source = "built-in probe"
-		if path != "" {
-			source = "audio " + filepath.Base(path)
-			f, err := os.Open(path)
-			if err != nil {
-				return nil, "", err
-			}
-			defer f.Close()
-			if samples, err = mel.ReadWAV(f); err != nil {
-				return nil, "", fmt.Errorf("%s: %w", path, err)
-			}
-		}
-		filters, err := model.MelFilters()
-		if err != nil {
-			return nil, "", err
-		}
-		s, err := mel.Compute(samples, filters, h.Mels)
-		if err != nil {
-			return nil, "", err
-		}
-		return s.Window(0, h.MelFrames()), source, nil
-	}
-	t, err := tensorfile.Read(path, member)
-	if err != nil {
-		return nil, "", err
-	}
-	shape := t.Shape
-	for len(shape) > 2 && shape[0] == 1 {
-		shape = shape[1:]
-	}
-	if !slices.Equal(shape, []int{h.Mels, h.MelFrames()}) || t.Type != "float32" {
-		return nil, "", fmt.Errorf("%s: expected a float32 mel of [1, %d, %d] for this model, found %s %v", path, h.Mels, h.MelFrames(), t.Type, t.Shape)
-	}
-	values = make([]float32, len(t.Values))
-	for i, v := range t.Values {
-		values[i] = float32(v)
-	}
-	return values, "tensor " + filepath.Base(path), nil
 }
 
 // candidate reads or evaluates the encoder's output; false when there is none.

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,6 +120,23 @@ func TestFloat16EncoderNeedsItsProfile(t *testing.T) {
 	}
 	if snr := r.Measurement.SNR; snr > 74 || snr < 45 {
 		t.Errorf("float16 reaches %.1f dB; one rounding alone leaves 73.7", snr)
+	}
+}
+
+// A quantised .bin runs with the full encoder, and is no reference for it.
+func TestQuantisedModelIsNoReference(t *testing.T) {
+	o := small
+	o.State, o.Heads = 64, 4
+	full := bin(t, o)
+	o.Quantise = ggml.Q8_0
+	quantised := bin(t, o)
+	for p, name := range map[encoder.Precision]string{encoder.Float32: "fp32_v2", encoder.Float16: "fp16_v1"} {
+		if r, codes := run(t, Request{Model: quantised, Encoder: encoded(t, full, p), Policy: name}); r.SatisfiesGate || !slices.Contains(codes, "REFERENCE_COARSE") {
+			t.Errorf("%s: %s %v", name, r.Verdict, codes)
+		}
+		if r, codes := run(t, Request{Model: quantised, Encoder: encoded(t, quantised, p), Policy: name}); r.Verdict != reason.Pass {
+			t.Errorf("%s, of the .bin's own values: %s %v", name, r.Verdict, codes)
+		}
 	}
 }
 
@@ -275,10 +293,14 @@ func TestRequestsThatCannotBeJudged(t *testing.T) {
 	model := bin(t, small)
 	enc := encoded(t, model, encoder.Float32)
 	wrong := side(t, "mel.npy", []int{1, 80, 3000}, make([]float32, 80*3000), func(*parity.Sidecar) {})
+	infinite := make([]float32, 80*80)
+	infinite[81] = float32(math.Inf(-1))
+	unfit := side(t, "mel.npy", []int{1, 80, 80}, infinite, func(*parity.Sidecar) {})
 	for name, c := range map[string]struct {
 		q    Request
 		want string
 	}{
+		"an infinite mel":    {Request{Model: model, Encoder: enc, Mel: unfit}, "-Inf in band 1 at frame 1"},
 		"no such policy":     {Request{Model: model, Encoder: enc, Policy: "fp32_v3"}, "fp32_v3"},
 		"mel of other shape": {Request{Model: model, Encoder: enc, Mel: wrong}, "expected a float32 mel of [1, 80, 80]"},
 		"no mel there":       {Request{Model: model, Encoder: enc, Mel: wrong + "x.npy"}, "no such file"},
