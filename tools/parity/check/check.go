@@ -262,7 +262,7 @@ func (c *checker) compare(model *ggml.Model) error {
 	}
 	c.Compare(c.policy, ref, candidate)
 	if c.Bisect && points != nil {
-		return c.bisect(points)
+		return c.bisect(points, model.Hyperparameters.Mels, model.Hyperparameters.MelFrames())
 	}
 	return nil
 }

@@ -277,6 +277,21 @@ func TestReferencesOfOnesOwn(t *testing.T) {
 	if r, codes := run(t, Request{Model: model, Encoder: enc, Candidate: candidate("float32")}); r.Verdict != reason.Pass {
 		t.Errorf("a candidate predicted elsewhere: %v", codes)
 	}
+	// A tensor that was predicted elsewhere, of a program that takes no such mel: nothing to bisect, and judged all the same.
+	path := filepath.Join(enc, "model.mil")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, []byte("tensor<fp32, [1, 80, 80]> logmel_data"), []byte("tensor<fp32, [80, 80]> logmel_data"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, codes := run(t, Request{Model: model, Encoder: enc, Candidate: candidate("float32"), Bisect: true}); r.Verdict != reason.Failed || r.Facts["bisect_failed"] == nil {
+		t.Errorf("another mel: %s %v, %v", r.Verdict, codes, r.Facts)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	swapped := side(t, "ref.npy", shape, v, func(s *parity.Sidecar) { s.MelSHA256 = digest })
 	if _, codes := run(t, Request{Model: model, Encoder: enc, Candidate: swapped}); !slices.Contains(codes, "SIDES_SWAPPED") {
 		t.Errorf("a reference given as the candidate: %v", codes)
