@@ -53,7 +53,8 @@ func Judge(comparisons []Comparison, p Policy) Judgement {
 			j.add("WORDS_DUPLICATE", "each recording once", "the audio of "+first, c.Fixture)
 		}
 		seen[c.heard()] = c.Fixture
-		if c.Probe {
+		// That all sides hear nothing where nothing is said tells nothing of them.
+		if c.Probe && (!c.Silence || c.CoreML != nil && c.CoreML.Units > 0) {
 			probes++
 		}
 		j.fixture(c)
@@ -281,7 +282,7 @@ func (c *Comparison) cause() string {
 func (j *judging) corpus(probes int) {
 	p, t := j.policy, j.totals
 	if probes == 0 {
-		j.add("WORDS_PROVISIONAL_PROBE", "a fixture marked as probe", "none", "fixtures")
+		j.add("WORDS_PROVISIONAL_PROBE", "a fixture with speech, marked as probe", "none", "fixtures")
 	}
 	if units := t.CoreMLGGML.Reference(); t.Fixtures < p.FixturesMin || units < p.UnitsMin {
 		j.add("WORDS_PROVISIONAL_FEW", fmt.Sprintf("%s with %s", plural(p.FixturesMin, "fixture"), plural(p.UnitsMin, "unit")),

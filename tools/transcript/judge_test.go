@@ -93,7 +93,7 @@ func TestJudge(t *testing.T) {
 			[]string{"WORDS_COREML_CHANGED", "WORDS_COREML_CHANGED_CORPUS", "WORDS_COREML_EMPTY", "WORDS_CORPUS_RATE", "WORDS_FILE_RATE", "WORDS_WORSE_THAN_GGML"}, []string{"WORDS_PROVISIONAL_PROBE"}},
 		{"nobody wrote anything, but silence was not declared", func(f *Fixture) { f.Source, f.GGML.Text, f.CoreML.Text = nil, "", "[BLANK_AUDIO]" }, reason.Failed,
 			[]string{"WORDS_COREML_EMPTY"}, []string{"WORDS_PROVISIONAL_SOURCE"}},
-		{"silence is silent", func(f *Fixture) { f.Silence = true; f.Source.Text, f.GGML.Text, f.CoreML.Text = "", "", "" }, reason.Pass, nil, nil},
+		{"silence is silent", func(f *Fixture) { f.Silence = true; f.Source.Text, f.GGML.Text, f.CoreML.Text = "", "", "" }, reason.Pass, nil, []string{"WORDS_PROVISIONAL_PROBE"}},
 		{"words in silence", func(f *Fixture) {
 			f.Silence, f.Probe = true, false
 			f.Source.Text, f.GGML.Text, f.CoreML.Text = "", "", "Thank you."
@@ -163,6 +163,10 @@ func TestTooFewIsProvisional(t *testing.T) {
 	}
 	if j := judgeOf(fixture(nil), fixture(nil)); j.Verdict != reason.Failed || !slices.Contains(codes(j.Reasons), "WORDS_DUPLICATE") {
 		t.Errorf("one fixture twice: %+v, want a failure: it is no second one", j)
+	}
+	silent := fixture(func(f *Fixture) { f.Silence, f.Source, f.GGML, f.CoreML = true, sourceOf(""), heard(""), heard("") })
+	if j := judgeOf(silent, other()); j.Verdict != reason.Pass || !j.Provisional || !slices.Contains(codes(j.Notes), "WORDS_PROVISIONAL_PROBE") {
+		t.Errorf("silence as the probe item: %+v, want a provisional pass", j)
 	}
 	byName := fixture(func(f *Fixture) {
 		f.Probe, f.Language = false, "english"

@@ -106,7 +106,7 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 // check refuses what would be left out of account.
 func (q *Request) check() error {
 	for _, m := range []struct{ name, member, file string }{
-		{"mel", q.MelMember, q.Mel}, {"reference", q.ReferenceMember, q.Reference}, {"candidate", q.CandidateMember, q.Candidate},
+		{"reference", q.ReferenceMember, q.Reference}, {"candidate", q.CandidateMember, q.Candidate},
 	} {
 		if m.member != "" && m.file == "" {
 			return fmt.Errorf("%s member %q: expected the file that has it", m.name, m.member)

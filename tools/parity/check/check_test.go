@@ -321,6 +321,7 @@ func TestRequestsThatCannotBeJudged(t *testing.T) {
 		"no mel there":       {Request{Model: model, Encoder: enc, Mel: wrong + "x.npy"}, "no such file"},
 		"nothing to compare": {Request{Model: model}, "expected an encoder"},
 		"a member of what":   {Request{Model: model, Encoder: enc, ReferenceMember: "x"}, `reference member "x"`},
+		"a member of sound":  {Request{Model: model, Encoder: enc, MelMember: "x"}, `mel member "x"`},
 		"two outputs":        {Request{Model: model, Encoder: enc, Candidate: wrong, Probe: wrong}, "expected one of them"},
 		"half a bisection":   {Request{Model: model, Encoder: enc, Reference: wrong, Bisect: true}, "no reference tensor"},
 	} {

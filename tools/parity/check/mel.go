@@ -40,6 +40,9 @@ func ReadMel(model *ggml.Model, path, member string) (values []float32, source s
 func readMel(model *ggml.Model, path, member string) (values []float32, source string, err error) {
 	h := model.Hyperparameters
 	if path == "" || strings.HasSuffix(strings.ToLower(path), ".wav") {
+		if member != "" {
+			return nil, "", fmt.Errorf("mel member %q: expected a tensor file that has it", member)
+		}
 		samples := mel.Probe()
 		source = "built-in probe"
 		if path != "" {
