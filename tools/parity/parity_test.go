@@ -2,12 +2,15 @@ package parity
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
 )
 
 const frames, channels = 60, 24
@@ -285,5 +288,33 @@ func TestAnEditedPolicyIsNone(t *testing.T) {
 	j.Compare(&edited, reference(), noisy(34))
 	if !slices.Contains(codes(j.Reasons), "POLICY_KIND") {
 		t.Errorf("an edited policy judges: %v", codes(j.Reasons))
+	}
+}
+
+// A tensor file of halves holds no float32 output, under whatever policy.
+func TestSidesOfHalves(t *testing.T) {
+	header := "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2, 2), }"
+	file := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
+	file = append(append(file, header...), 0x00, 0x3c, 0x00, 0x40, 0x00, 0x42, 0x00, 0x44)
+	path := filepath.Join(t.TempDir(), "x.npy")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	digest, err := FileDigest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for role, want := range map[string]string{"reference": "REFERENCE_TERMS", "candidate": "PARITY_TYPE"} {
+		data, err := strictjson.Canonical(&Sidecar{Schema: 1, Role: role, Model: "m", Revision: "r", Tool: "t", DType: "float32", Mode: "eval", Device: "cpu",
+			Attention: "eager", MelSHA256: "m", TensorSHA256: digest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path+".json", data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, reasons, err := ReadSide(path, "", role); err != nil || len(reasons) != 1 || reasons[0].Code != want || reasons[0].Found != "float16" {
+			t.Errorf("%s: %v, %v; want %s", role, reasons, err, want)
+		}
 	}
 }

@@ -71,6 +71,11 @@ func ReadSide(path, member, role string) (Tensor, *Sidecar, []reason.Reason, err
 	if s != nil {
 		out.MelSHA256 = s.MelSHA256
 	}
+	// Whatever the sidecar says, halves are not what an encoder of float32 puts out. Float64 holds it.
+	if t.Type != "float32" && t.Type != "float64" {
+		code := map[string]string{"reference": "REFERENCE_TERMS", "candidate": "PARITY_TYPE"}[role]
+		reasons = append(reasons, reason.Reason{Code: code, Where: path, Expected: "float32", Found: t.Type})
+	}
 	return out, s, reasons, err
 }
 

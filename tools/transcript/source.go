@@ -51,7 +51,7 @@ type SourceText struct {
 }
 
 var (
-	languageName = regexp.MustCompile(`^[a-z]{2,12}( [a-z]{1,12})?$`)
+	languageName = regexp.MustCompile(`^[a-z]{2,13}( [a-z]{1,12})?$`)
 	hexDigest    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	// toolName has no slash, so that no path of anyone's machine gets into evidence with it.
 	toolName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._+(),-]{0,79}$`)

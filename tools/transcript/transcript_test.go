@@ -195,6 +195,11 @@ func TestLanguageCodes(t *testing.T) {
 	if len(languageCodes) != 100 {
 		t.Errorf("%d languages, upstream has 100", len(languageCodes))
 	}
+	for name, code := range languageCodes {
+		if !languageName.MatchString(name) || !languageName.MatchString(code) {
+			t.Errorf("%s (%s) is refused", name, code)
+		}
+	}
 	for name, want := range map[string]string{"english": "en", "haitian creole": "ht", "cantonese": "yue", "zh": "zh", "klingon": "klingon"} {
 		if got := languageCode(name); got != want {
 			t.Errorf("the code of %s is %s, want %s", name, got, want)

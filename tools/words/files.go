@@ -123,5 +123,14 @@ func matches(c transcript.Comparison, side *transcript.Side, kind evidence.Kind,
 	case processed(e) != side.Processed || truncated(e) != side.Truncated:
 		return fmt.Errorf("the run ended otherwise than the comparison says")
 	}
+	heard, err := HeardIn(e, "")
+	switch {
+	case err != nil:
+		return err
+	case c.Language != heard.Decoding.Language && (c.Language != "unknown" || len(c.Unlike) == 0):
+		return fmt.Errorf("the run was told another language")
+	case kind == evidence.KindCoreML && !slices.Equal(c.Nondeterminism, heard.Decoding.Nondeterminism()):
+		return fmt.Errorf("the run was decoded otherwise than the comparison says")
+	}
 	return nil
 }

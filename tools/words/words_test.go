@@ -274,6 +274,20 @@ func TestWriteAndRead(t *testing.T) {
 	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "heard other words") {
 		t.Errorf("with other words: error %v", err)
 	}
+	// Nor one that says of another language, whose units are others, or of another decoding.
+	for want, edit := range map[string]func(c *transcript.Comparison){
+		"another language":  func(c *transcript.Comparison) { c.Language, c.Profile = "de", transcript.ProfileFor("de").Name },
+		"decoded otherwise": func(c *transcript.Comparison) { c.Nondeterminism = []string{"a coin was tossed"} },
+	} {
+		bent.Report = &transcript.Report{Schema: 1, Comparisons: slices.Clone(o.Report.Comparisons)}
+		edit(&bent.Report.Comparisons[1])
+		if err := bent.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", want, err)
+		}
+	}
 	if err := os.Remove(filepath.Join(dir, "002-ggml.evidence.json")); err != nil {
 		t.Fatal(err)
 	}

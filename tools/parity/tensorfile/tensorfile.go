@@ -24,7 +24,7 @@ import (
 // Limits on what a file may claim.
 const (
 	maxHeader   = 1 << 20
-	maxElements = 1 << 28
+	maxElements = 1 << 26 // 512 MiB as float64; the largest encoder puts out two million
 	maxRank     = 16
 )
 
