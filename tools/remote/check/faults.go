@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -235,7 +236,17 @@ func (f *faultStand) kill(name string) error {
 	if err != nil {
 		return err
 	}
-	return broken(syscall.Kill(-pid, syscall.SIGKILL))
+	if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil {
+		return broken(err)
+	}
+	for range 500 {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || bytes.Contains(stat, []byte(") Z ")) {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return broken(fmt.Errorf("%s, process %d, did not die", name, pid))
 }
 
 // during runs Bazel, waits for a sign of its action and then does harm, while Bazel goes on.
