@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -60,11 +61,18 @@ func MelDigest(mel []float32) string {
 }
 
 // ReadSide reads a tensor file and its sidecar for one role. Reasons say what
-// makes the side unfit; the error is for files that cannot be read.
+// makes the side unfit, malformed bytes included, which leave no values; the
+// error is for files that cannot be read, and for members that are not there.
 func ReadSide(path, member, role string) (Tensor, *Sidecar, []reason.Reason, error) {
 	t, err := tensorfile.Read(path, member)
-	if err != nil {
+	var system *fs.PathError
+	switch {
+	case err == nil:
+	case errors.Is(err, tensorfile.ErrRequest), errors.As(err, &system):
 		return Tensor{}, nil, nil, err
+	default:
+		code := map[string]string{"reference": "REFERENCE_UNFIT", "candidate": "CANDIDATE_UNFIT"}[role]
+		return Tensor{}, nil, []reason.Reason{{Code: code, Where: path, Expected: "a tensor of floating-point numbers, whole and well-formed", Found: err.Error()}}, nil
 	}
 	out := Tensor{Shape: t.Shape, Values: t.Values, Name: role + " " + path}
 	s, reasons, err := readSidecar(path, role)

@@ -304,6 +304,36 @@ func TestReferencesOfOnesOwn(t *testing.T) {
 	}
 }
 
+// A tensor file that is malformed is a fault of what was given, and judged; one that is not there is not.
+func TestMalformedTensorsAreRefused(t *testing.T) {
+	model := bin(t, small)
+	enc := encoded(t, model, encoder.Float32)
+	path := side(t, "x.npy", []int{1, 40, 48}, make([]float32, 40*48), func(*parity.Sidecar) {})
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"cut off": whole[:len(whole)-1], "too long": append(slices.Clone(whole), 0), "no header": whole[:20], "integers": bytes.Replace(whole, []byte("<f4"), []byte("<i4"), 1),
+	} {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r, codes := run(t, Request{Model: model, Encoder: enc, Reference: path}); r.Verdict != reason.Failed || !slices.Equal(codes, []string{"REFERENCE_UNFIT"}) {
+			t.Errorf("%s reference: %s %v", name, r.Verdict, r.Reasons)
+		}
+		if r, codes := run(t, Request{Model: model, Encoder: enc, Candidate: path}); r.Verdict != reason.Failed || !slices.Equal(codes, []string{"CANDIDATE_UNFIT"}) {
+			t.Errorf("%s candidate: %s %v", name, r.Verdict, r.Reasons)
+		}
+	}
+	for _, q := range []Request{{Reference: path + ".none.npy"}, {Reference: path, ReferenceMember: "x"}, {Candidate: filepath.Dir(path)}} {
+		q.Model, q.Encoder = model, enc
+		if r, err := Run(t.Context(), q); err == nil {
+			t.Errorf("%+v is judged: %v", q, r.Reasons)
+		}
+	}
+}
+
 func TestRequestsThatCannotBeJudged(t *testing.T) {
 	model := bin(t, small)
 	enc := encoded(t, model, encoder.Float32)

@@ -14,6 +14,7 @@ package tensorfile
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -36,6 +37,10 @@ type Tensor struct {
 	Shape  []int
 	Values []float64
 }
+
+// ErrRequest says that a file was asked for what it cannot give: a member that it has not, or none where it has several.
+// Every other error that is not of the file system is of the file's own bytes.
+var ErrRequest = errors.New("another tensor was asked for")
 
 // Read reads one tensor from a file whose name says its format. member names it
 // in formats that hold several and may be "" where there is one.
@@ -60,7 +65,7 @@ func read(r io.ReaderAt, size int64, path, member string) (*Tensor, error) {
 	switch {
 	case strings.HasSuffix(path, ".npy"):
 		if member != "" {
-			return nil, fmt.Errorf("a .npy file holds one tensor and no member %q", member)
+			return nil, fmt.Errorf("a .npy file holds one tensor and no member %q: %w", member, ErrRequest)
 		}
 		return ReadNPY(io.NewSectionReader(r, 0, size), size)
 	case strings.HasSuffix(path, ".npz"):
@@ -68,7 +73,7 @@ func read(r io.ReaderAt, size int64, path, member string) (*Tensor, error) {
 	case strings.HasSuffix(path, ".safetensors"):
 		return ReadSafetensors(r, size, member)
 	}
-	return nil, fmt.Errorf("not a tensor file: expected .npy, .npz or .safetensors")
+	return nil, fmt.Errorf("not a tensor file: expected .npy, .npz or .safetensors: %w", ErrRequest)
 }
 
 // elementType is how a stored element becomes a float64.
