@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,9 @@ carries as mel_sha256.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if model == "" || out == "" {
 				return fmt.Errorf("mel needs --model MODEL.bin and --out MEL.npy")
+			}
+			if !strings.HasSuffix(out, ".npy") {
+				return fmt.Errorf("--out %s: expected a name that ends in .npy, by which it is read again", out)
 			}
 			m, err := ggml.Open(model)
 			if err != nil {

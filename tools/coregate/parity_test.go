@@ -68,6 +68,11 @@ func TestParityFromMelToVerdict(t *testing.T) {
 			t.Errorf("%s without a value: exit %d: %s", flag, code, stderr)
 		}
 	}
+	for _, args := range [][]string{{"mel", "--model", model}, {"predict", "--model", model, "--encoder", encoder}} {
+		if code, _, stderr = call(t, "", append(args, "--out", outPath+".bin")...); code != 2 || !strings.Contains(stderr, ".npy") {
+			t.Errorf("%s under a name that no reader knows: exit %d: %s", args[0], code, stderr)
+		}
+	}
 	if code, _, stderr = call(t, "", "parity", "--model", model); code != 2 || !strings.Contains(stderr, "--encoder") {
 		t.Errorf("without an encoder: exit %d: %s", code, stderr)
 	}

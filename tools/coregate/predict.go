@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,9 @@ with --probe PROGRAM, on a Mac, it is Core ML, and the sidecar carries coremlpro
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.model == "" || p.encoder == "" || p.out == "" {
 				return fmt.Errorf("predict needs --model MODEL.bin, --encoder ENCODER and --out OUT.npy")
+			}
+			if !strings.HasSuffix(p.out, ".npy") {
+				return fmt.Errorf("--out %s: expected a name that ends in .npy, by which it is read again", p.out)
 			}
 			return p.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

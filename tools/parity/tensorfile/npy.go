@@ -233,7 +233,7 @@ func ReadNPZ(r io.ReaderAt, size int64, member string) (*Tensor, error) {
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("no member %q; the archive has %.20q: name one: %w", member, names, ErrRequest)
+		return nil, request{fmt.Errorf("no member %q; the archive has %.20q: name one", member, names)}
 	}
 	if found.UncompressedSize64 > math.MaxInt64/2 {
 		return nil, fmt.Errorf("member %q claims %d bytes", found.Name, found.UncompressedSize64)

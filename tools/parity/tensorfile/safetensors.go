@@ -43,7 +43,7 @@ func ReadSafetensors(r io.ReaderAt, size int64, member string) (*Tensor, error) 
 	}
 	e, ok := entries[member]
 	if !ok {
-		return nil, fmt.Errorf("no tensor %q; the file has %.20q: name one: %w", member, slices.Sorted(maps.Keys(entries)), ErrRequest)
+		return nil, request{fmt.Errorf("no tensor %q; the file has %.20q: name one", member, slices.Sorted(maps.Keys(entries)))}
 	}
 	t, ok := safeTypes[e.DType]
 	if !ok {

@@ -40,7 +40,12 @@ type Tensor struct {
 
 // ErrRequest says that a file was asked for what it cannot give: a member that it has not, or none where it has several.
 // Every other error that is not of the file system is of the file's own bytes.
-var ErrRequest = errors.New("another tensor was asked for")
+var ErrRequest = errors.New("no such tensor")
+
+// request is an error that is [ErrRequest], in words of its own.
+type request struct{ error }
+
+func (request) Is(target error) bool { return target == ErrRequest }
 
 // Read reads one tensor from a file whose name says its format. member names it
 // in formats that hold several and may be "" where there is one.
@@ -65,7 +70,7 @@ func read(r io.ReaderAt, size int64, path, member string) (*Tensor, error) {
 	switch {
 	case strings.HasSuffix(path, ".npy"):
 		if member != "" {
-			return nil, fmt.Errorf("a .npy file holds one tensor and no member %q: %w", member, ErrRequest)
+			return nil, request{fmt.Errorf("a .npy file holds one tensor and no member %q", member)}
 		}
 		return ReadNPY(io.NewSectionReader(r, 0, size), size)
 	case strings.HasSuffix(path, ".npz"):
@@ -73,7 +78,7 @@ func read(r io.ReaderAt, size int64, path, member string) (*Tensor, error) {
 	case strings.HasSuffix(path, ".safetensors"):
 		return ReadSafetensors(r, size, member)
 	}
-	return nil, fmt.Errorf("not a tensor file: expected .npy, .npz or .safetensors: %w", ErrRequest)
+	return nil, request{errors.New("not a tensor file: expected .npy, .npz or .safetensors")}
 }
 
 // elementType is how a stored element becomes a float64.
