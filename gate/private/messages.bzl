@@ -45,7 +45,7 @@ def no_compile_action(label):
             "cc_binary (or macos_command_line_application) that depends on the cc_library of src/whisper.cpp.").format(label = label)
 
 def words_without_recordings(label):
-    return ("{label}: `probe` and `source` are about `recordings`, and there are none: give the recordings, or leave both out.").format(
+    return ("{label}: `recordings` is empty, and `probe` and `source` are about them: give the recordings, or leave all three out.").format(
         label = label,
     )
 

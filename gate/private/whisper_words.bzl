@@ -1,7 +1,7 @@
 """whisper_words: what is heard with and without the Core ML encoder, against the source model, as a judgement."""
 
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
-load("//gate/private:messages.bzl", "wrong_lane", "wrong_probe")
+load("//gate/private:messages.bzl", "words_without_recordings", "wrong_lane", "wrong_probe")
 load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 load("//gate/private/providers:pin_info.bzl", "PinInfo")
@@ -27,6 +27,8 @@ def _whisper_words_impl(ctx):
     toolchain = core_ml(ctx)
     if ctx.attr.lane and ctx.attr.lane != toolchain.lane:
         fail(wrong_lane(ctx.label, ctx.attr.lane, toolchain.lane))
+    if not ctx.attr.recordings:
+        fail(words_without_recordings(ctx.label))
     probe = ctx.attr.probe.label if ctx.attr.probe else None
     if probe and probe not in [r.label for r in ctx.attr.recordings]:
         fail(wrong_probe(ctx.label, probe, [r.label for r in ctx.attr.recordings]))
@@ -104,7 +106,6 @@ policy. docs/transcripts.md has the rules. The evidence of every run is the outp
         ),
         "recordings": attr.label_list(
             mandatory = True,
-            allow_empty = False,
             providers = [RecordingInfo],
             doc = "What is heard.",
         ),

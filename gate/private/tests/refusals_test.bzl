@@ -92,6 +92,14 @@ def refusals(name):
         recordings = [":heard"],
         tags = _MANUAL,
     )
+    whisper_words(
+        name = "words_of_no_recordings",
+        encoder = ":encoder",
+        model = ":model.bin",
+        probe = ":unheard",
+        recordings = [],
+        tags = _MANUAL,
+    )
     whisper_cli(
         name = "cli_without_whisper",
         binary = "//tools/actions/gate_run",
@@ -107,6 +115,7 @@ def refusals(name):
         "encoder_of_plain_file": ["`package` must be exactly one file or directory", "model.gguf"],
         "positive_without_encoder": ["`coreml` run needs the `encoder`", "set `encoder`"],
         "words_of_another_probe": ["`probe` must be one of its `recordings`", "unheard", "name another"],
+        "words_of_no_recordings": ["`recordings` is empty", "leave all three out"],
         "run_that_demands_physical": ["demands the physical lane", "is the emulated one", "macOS arm64"],
     }
     for subject, message in subjects.items():
