@@ -210,7 +210,8 @@ func (a *Answer) source(q Question) error {
 	} else if off, ok := patch.Offset(text); ok {
 		a.Patch = fmt.Sprintf("at an offset of %d lines", off)
 	}
-	if a.Patch != "exactly" && !a.Batch.Safe() {
+	// Of what was not understood it is unknown whether it needs the patch.
+	if a.Patch != "exactly" && a.Batch.Unsafe() > 0 && a.Batch.Unread == "" {
 		a.add("CANDIDATE_PATCH", a.Places[librarySource], "the patch applies exactly, or no early return needs it",
 			fmt.Sprintf("%d unsafe returns, and it applies %s", a.Batch.Unsafe(), a.Patch))
 	}
@@ -227,7 +228,10 @@ func (a *Answer) safe() Condition {
 		c.Evidence = "not understood: " + a.Batch.Unread
 	case a.Batch.Safe():
 		c.State = Met
-		c.Evidence = fmt.Sprintf("%d returns before the batch is assigned, none unsafe; initialised by %s", len(a.Batch.Returns), a.Batch.How)
+		c.Evidence = fmt.Sprintf("%d returns before the batch is assigned, none of which frees it", len(a.Batch.Returns))
+		if a.Batch.How != "nothing" {
+			c.Evidence = fmt.Sprintf("%d returns before the batch is assigned, none unsafe; initialised by %s", len(a.Batch.Returns), a.Batch.How)
+		}
 	default:
 		var lines []string
 		for _, r := range a.Batch.Returns {

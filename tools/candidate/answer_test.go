@@ -122,6 +122,40 @@ func TestContractNamesWhatIsLost(t *testing.T) {
 	t.Errorf("reasons %v do not say that the load marker is gone", fmt.Sprint(a.Reasons))
 }
 
+// A marker in a comment, or in code that is left out, is none.
+func TestContractReadsWhatIsCompiled(t *testing.T) {
+	const marker = `log("%s: Core ML model loaded\n");`
+	for text, want := range map[string]bool{
+		marker: true,
+		"#ifdef WHISPER_USE_COREML\n" + marker + "\n#endif": true,
+		"// " + marker:                                   false,
+		"/* " + marker + " */":                           false,
+		"#if 0\n" + marker + "\n#endif":                  false,
+		`log("// not a comment"); ` + marker:             true,
+		"#define LOADED \"%s: Core ML model loaded\\n\"": true,
+	} {
+		a := ask(t, upstream+text+"\n", nil)
+		for _, c := range a.Contract {
+			if c.Name == "marker: loaded" && c.Kept != want {
+				t.Errorf("%q: kept %v, want %v", text, c.Kept, want)
+			}
+		}
+	}
+}
+
+// What was not understood needs a reader, and says nothing of the patch.
+func TestUnreadIsInconclusive(t *testing.T) {
+	a := ask(t, strings.Replace(upstream, "\n    whisper_batch batch;\n", "\n    whisper_batch batch = made();\n", 1), nil)
+	for _, r := range a.Reasons {
+		if r.Code == "CANDIDATE_PATCH" {
+			t.Errorf("a batch that was not understood is said to need the patch: %+v", r)
+		}
+	}
+	if !strings.Contains(a.Conditions[0].Evidence, "not understood") || a.Decision != Keep {
+		t.Errorf("condition %+v, decision %s, want one not understood, and keep", a.Conditions[0], a.Decision)
+	}
+}
+
 // What is no whisper.cpp, or an older one, gets one plain answer.
 func TestLayouts(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -81,7 +81,7 @@ func Contract(src pin.Source, places Places) []Clause {
 		text, ok := files[c.file]
 		if at, there := places[c.file]; there && !ok {
 			text, _ = src.Read(at) // unreadable: empty, so nothing is kept
-			text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+			text = compiled(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
 			files[c.file] = text
 		}
 		kept := c.expression != nil && c.expression.Match(text) || c.text != "" && strings.Contains(string(text), c.text)

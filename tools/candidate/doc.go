@@ -7,7 +7,8 @@
 //     because the state is value-initialised when it is made;
 //   - which returns of whisper_init_state stand before the batch is first assigned, and which of them free the
 //     state, hence the batch;
-//   - is the free guarded by more than the state's own pointer;
+//   - is the free guarded by more than the state's own pointer: by a flag that is false until the batch is assigned,
+//     which makes a return safe, or by a condition that only a human can judge;
 //   - does the patch apply exactly, elsewhere, or not at all;
 //   - are the markers, exit codes, encoder name, tensors and flags still there that the gates rely on.
 //

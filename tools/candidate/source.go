@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -9,37 +10,77 @@ import (
 // left stands where it stood, so that offsets and line numbers are those of the file.
 type code []byte
 
+// source is the code of a file and what its preprocessor leaves open.
+type source struct {
+	code
+	// unsure marks bytes in branches of conditions that cannot be decided here.
+	unsure []bool
+	// macros are the texts that the file's macros stand for.
+	macros map[string]string
+}
+
+// isUnsure says whether a byte of the range stands in a branch that may not be compiled.
+func (s *source) isUnsure(from, to int) bool { return slices.Contains(s.unsure[from:to], true) }
+
 // defined are the macros of the build in question; macros in neither table leave both branches in.
 var (
 	defined   = map[string]bool{"WHISPER_USE_COREML": true, "__cplusplus": true}
 	undefined = map[string]bool{"WHISPER_COREML_ALLOW_FALLBACK": true, "WHISPER_USE_OPENVINO": true, "_MSC_VER": true, "_WIN32": true, "WHISPER_DEBUG": true}
 )
 
-func blank(text []byte) code {
+func blank(text []byte) *source {
 	out := []byte(string(text))
 	for i := 0; i < len(out); {
-		i = blankOne(out, i)
+		i = blankOne(out, i, true)
 	}
-	return preprocess(out)
+	return preprocess(out, false)
 }
 
-// blankOne blanks a comment or literal that begins at i, and returns where to go on.
-func blankOne(out []byte, i int) int {
+// compiled is the text without comments and without what the build leaves out; literals and directives stand.
+func compiled(text []byte) []byte {
+	out := []byte(string(text))
+	for i := 0; i < len(out); {
+		i = blankOne(out, i, false)
+	}
+	return preprocess(out, true).code
+}
+
+// blankOne blanks a comment that begins at i, or a literal if those are wanted too, and returns where to go on.
+func blankOne(out []byte, i int, literals bool) int {
 	rest := string(out[i:min(i+2, len(out))])
+	var end int
 	switch {
 	case rest == "//":
-		return wipe(out, i, indexFrom(out, i, "\n"))
+		return wipe(out, i, commentEnd(out, i))
 	case rest == "/*":
 		return wipe(out, i, min(indexFrom(out, i+2, "*/")+2, len(out)))
 	case strings.HasPrefix(rest, `R"`) && (i == 0 || !isWord(out[i-1])):
 		open := indexFrom(out, i, "(")
-		return wipe(out, i, min(indexFrom(out, open, ")"+string(out[min(i+2, len(out)):open])+`"`)+open-i, len(out)))
+		end = min(indexFrom(out, open, ")"+string(out[min(i+2, len(out)):open])+`"`)+open-i, len(out))
 	case out[i] == '"':
-		return wipe(out, i+1, literalEnd(out, i))
+		end = literalEnd(out, i)
+		i++
 	case out[i] == '\'' && (i == 0 || !isWord(out[i-1])): // not the separator in 1'000
-		return wipe(out, i+1, literalEnd(out, i))
+		end = literalEnd(out, i)
+		i++
+	default:
+		return i + 1
 	}
-	return i + 1
+	if literals {
+		wipe(out, i, end)
+	}
+	return max(i, end)
+}
+
+// commentEnd is where a comment that begins with two slashes at i ends: at a line break without a backslash before it.
+func commentEnd(out []byte, i int) int {
+	for {
+		end := indexFrom(out, i, "\n")
+		if line := strings.TrimRight(string(out[i:end]), "\r"); end == len(out) || !strings.HasSuffix(line, `\`) {
+			return end
+		}
+		i = end + 1
+	}
 }
 
 func isWord(c byte) bool {
@@ -82,36 +123,47 @@ func wipe(out []byte, from, to int) int {
 
 var conditional = regexp.MustCompile(`^\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*?)\s*$`)
 
+var definition = regexp.MustCompile(`^\s*#\s*define\s+(\w+)(.*)$`)
+
 // branch is one #if that is open.
 type branch struct {
 	// known says that the condition could be decided; taken that this or an earlier branch of it is live.
 	known, live, taken bool
 }
 
-// preprocess removes branches that the build does not compile.
-func preprocess(text []byte) code {
-	out := []byte(string(text))
+// preprocess removes branches that the build does not compile, and directives unless they are kept.
+func preprocess(text []byte, keepDirectives bool) *source {
+	s := &source{code: []byte(string(text)), unsure: make([]bool, len(text)), macros: map[string]string{}}
 	var open []branch
+	directive := "" // so far, while it goes on over lines that end in a backslash
 	at := 0
 	for _, line := range strings.SplitAfter(string(text), "\n") {
-		m := conditional.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		switch {
-		case m != nil:
-			open = step(open, m[1], m[2])
-			wipe(out, at, at+len(line))
-		case strings.HasPrefix(strings.TrimSpace(line), "#"):
-			wipe(out, at, at+len(line))
-		default:
-			for _, b := range open {
-				if b.known && !b.live {
-					wipe(out, at, at+len(line))
-					break
+		end := at + len(line)
+		dead := slices.ContainsFunc(open, func(b branch) bool { return b.known && !b.live })
+		unsure := slices.ContainsFunc(open, func(b branch) bool { return !b.known })
+		if directive != "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			part, more := strings.CutSuffix(strings.TrimRight(line, "\r\n"), `\`)
+			directive += part + " "
+			if !more {
+				if m := conditional.FindStringSubmatch(directive); m != nil {
+					open = step(open, m[1], m[2])
+				} else if m := definition.FindStringSubmatch(directive); m != nil {
+					s.macros[m[1]] += m[2]
 				}
+				directive = ""
 			}
+			if dead || !keepDirectives {
+				wipe(s.code, at, end)
+			}
+		} else if dead {
+			wipe(s.code, at, end)
 		}
-		at += len(line)
+		for i := at; unsure && i < end; i++ {
+			s.unsure[i] = true
+		}
+		at = end
 	}
-	return out
+	return s
 }
 
 func step(open []branch, word, condition string) []branch {
