@@ -118,6 +118,12 @@ func TestVerifyTreeRefuses(t *testing.T) {
 		"tracked":   {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "src/x.c"), "y\n") }, "TREE_UNVERIFIABLE", "src/x.c (changed)"},
 		"untracked": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "src/new.c"), "") }, "TREE_UNVERIFIABLE", "src/new.c (added)"},
 		"ignored":   {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "build/o"), "") }, "TREE_UNVERIFIABLE", "build/o (added)"},
+		"a file of any size": {func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, "models/large.bin"), "")
+			if err := os.Truncate(filepath.Join(dir, "models/large.bin"), pin.MaxFileBytes+1); err != nil {
+				t.Fatal(err)
+			}
+		}, "TREE_UNVERIFIABLE", "models/large.bin (added)"},
 		"removed": {func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, "run.sh")); err != nil {
 				t.Fatal(err)
@@ -218,6 +224,18 @@ func TestVerifyTreeHearsNoSettings(t *testing.T) {
 	for _, way := range []string{dir, dir + "/", dir + "/.", link} {
 		if err := VerifyTree(p, []byte(thePatch), way); err != nil {
 			t.Errorf("%s: %v", way, err)
+		}
+	}
+}
+
+// What is no folder is no tree at all: nothing was judged.
+func TestVerifyTreeOfAFile(t *testing.T) {
+	p, dir := patched(t)
+	for _, path := range []string{filepath.Join(dir, "src/w.cpp"), filepath.Join(dir, "nowhere")} {
+		err := VerifyTree(p, []byte(thePatch), path)
+		var r *reason.Error
+		if err == nil || errors.As(err, &r) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v, want one that names it, and no verdict", path, err)
 		}
 	}
 }

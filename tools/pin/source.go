@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha1" // git's object ids
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -64,6 +67,9 @@ func (d Dir) Nodes() ([]Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list source: %w", err)
 	}
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("list source %s: expected a folder, the top of a work tree or of an unpacked archive, found a file", string(d))
+	}
 	err = filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -109,15 +115,34 @@ func (d Dir) node(path string, e fs.DirEntry) (Node, error) {
 	if !info.Mode().IsRegular() {
 		return Node{}, &UnfitError{Path: path, Is: info.Mode().Type().String()}
 	}
-	data, err := d.Read(path)
-	if err != nil {
-		return Node{}, err
-	}
 	mode := ModeFile
 	if info.Mode()&0o100 != 0 {
 		mode = ModeExecutable
 	}
-	return Node{Path: path, Mode: mode, ID: BlobID(data)}, nil
+	id, err := blobIDOf(filepath.Join(string(d), filepath.FromSlash(path)), info.Size())
+	if err != nil {
+		return Node{}, err
+	}
+	return Node{Path: path, Mode: mode, ID: id}, nil
+}
+
+// blobIDOf is [BlobID] of a file of any size: a model that lies in the tree has gigabytes, and is to be named.
+func blobIDOf(name string, size int64) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", size)
+	n, err := io.Copy(h, file)
+	if err == nil && n != size {
+		err = errors.New("it changes while it is read")
+	}
+	if err != nil {
+		return "", fmt.Errorf("hash %s: %d of %d bytes: %w", name, n, size, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Clone is a Source that reads a commit's objects out of a git repository by the git program. What the
