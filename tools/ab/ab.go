@@ -98,7 +98,8 @@ type Report struct {
 	Verdict reason.Verdict  `json:"verdict"`
 	Reasons []reason.Reason `json:"reasons"`
 	Notes   []reason.Reason `json:"notes"`
-	// FaultShown says that at least one unpatched run was not clean.
+	// FaultShown says that at least one unpatched run was ended by a signal, or did not end. Another exit shows
+	// another program: one that falls back, or has no Core ML.
 	FaultShown bool  `json:"fault_shown"`
 	Rows       []Row `json:"rows"`
 }
@@ -177,17 +178,19 @@ func judge(rows []Row) *Report {
 		switch {
 		case row.Clean == row.N:
 		case row.Arm == "unpatched":
-			r.FaultShown = true
+			for outcome := range row.Outcomes {
+				r.FaultShown = r.FaultShown || strings.HasPrefix(outcome, "signal ") || outcome == late
+			}
 		default:
 			r.Reasons = append(r.Reasons, reason.Reason{
 				Code: "AB_PATCHED_FAULT", Where: "patched, heap " + row.Heap,
-				Expected: fmt.Sprintf("%d clean refusals of %d", row.N, row.N), Found: fmt.Sprint(row.Clean),
+				Expected: fmt.Sprintf("%d clean refusals of %d", row.N, row.N), Found: fmt.Sprintf("%d (%s)", row.Clean, said(row.Outcomes)),
 			})
 		}
 	}
 	r.Verdict = Reasons.Verdict(r.Reasons)
 	if !r.FaultShown {
-		r.Notes = append(r.Notes, reason.Reason{Code: "AB_FAULT_NOT_SHOWN", Where: "unpatched", Expected: "a fault at least once", Found: "none"})
+		r.Notes = append(r.Notes, reason.Reason{Code: "AB_FAULT_NOT_SHOWN", Where: "unpatched", Expected: "a signal at least once", Found: outcomes(rows, "unpatched")})
 	}
 	return r
 }
@@ -230,6 +233,9 @@ func stage(from, to string) error {
 // Clean is the outcome of a refusal as it must be.
 const Clean = "exit 3"
 
+// late is the outcome of a run that did not end in time.
+const late = "deadline passed"
+
 // attempt runs one negative control and names its outcome.
 func attempt(ctx context.Context, dir, arm, audio string, heap Heap) (string, error) {
 	outcome, _, err := Refuse(ctx, deadline, dir, append([]string{filepath.Join(dir, arm)}, Arguments(audio)...), heap.Env)
@@ -258,7 +264,7 @@ func Refuse(ctx context.Context, limit time.Duration, dir string, command, env [
 	case ctx.Err() != nil:
 		return "", nil, ctx.Err()
 	case limited.Err() != nil:
-		return "deadline passed", stderr.Bytes(), nil
+		return late, stderr.Bytes(), nil
 	case err != nil && !errors.As(err, &exit):
 		return "", nil, fmt.Errorf("run %s: %w", filepath.Base(command[0]), err)
 	}
@@ -313,14 +319,32 @@ func (r *Report) Table(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-10s %-6s %11s  %-16s %s\n", "arm", "heap", "clean", "95 % interval", "outcomes")
 	for _, row := range r.Rows {
-		var outcomes []string
-		for name, n := range row.Outcomes {
-			outcomes = append(outcomes, fmt.Sprintf("%s: %d", name, n))
-		}
-		slices.Sort(outcomes)
 		fmt.Fprintf(&b, "%-10s %-6s %5d/%-5d  %5.1f %% - %5.1f %%  %s\n",
-			row.Arm, row.Heap, row.Clean, row.N, 100*row.Low, 100*row.High, strings.Join(outcomes, ", "))
+			row.Arm, row.Heap, row.Clean, row.N, 100*row.Low, 100*row.High, said(row.Outcomes))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// said lists outcomes with their numbers.
+func said(outcomes map[string]int) string {
+	var out []string
+	for name, n := range outcomes {
+		out = append(out, fmt.Sprintf("%s: %d", name, n))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// outcomes are those of an arm under every heap.
+func outcomes(rows []Row, arm string) string {
+	all := map[string]int{}
+	for i := range rows {
+		for name, n := range rows[i].Outcomes {
+			if rows[i].Arm == arm {
+				all[name] += n
+			}
+		}
+	}
+	return said(all)
 }

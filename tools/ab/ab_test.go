@@ -117,6 +117,19 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// A program that exits in another way than by the fault shows none, whatever it is.
+func TestFaultIsASignal(t *testing.T) {
+	for script, want := range map[string]bool{"exit 0": false, "exit 3": false, "exit 134": true, "kill -SEGV $$": true, refusal: false} {
+		r := experiment(t, script, refusal, 1, []Heap{{"as is", nil}})
+		if r.FaultShown != want || (len(r.Notes) == 0) != want {
+			t.Errorf("%q: fault shown %v, notes %v, want %v", script, r.FaultShown, r.Notes, want)
+		}
+		if !want && !strings.Contains(r.Notes[0].Found, "exit ") {
+			t.Errorf("%q: the note says %q, and not how runs ended", script, r.Notes[0].Found)
+		}
+	}
+}
+
 func TestRunsAreInterleaved(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	script := func(arm string) string { return "echo " + arm + " >>" + log + "\n" + refusal }

@@ -18,6 +18,8 @@ type Finding struct {
 	Times int `json:"times"`
 	// Batch says that the stack leads through the free of the batch.
 	Batch bool `json:"batch"`
+	// Unnamed says that the stack has no names, or that a frame of the program itself has none: so it may be of the batch.
+	Unnamed bool `json:"unnamed"`
 }
 
 // maxFindings bounds how many different reports are kept.
@@ -34,22 +36,27 @@ var (
 	// ==1== Conditional jump or move depends on uninitialised value(s)
 	valgrindHead  = regexp.MustCompile(`^==\d+== ([A-Z][^=]*)$`)
 	valgrindFrame = regexp.MustCompile(`^==\d+==\s+(?:at|by) 0x[0-9A-F]+: (.*)$`)
-	sanitizerIn   = regexp.MustCompile(`^\s+#\d+ 0x[0-9a-f]+ in (.*)$`)
-	address       = regexp.MustCompile(`\s*\(?(?:on |from )?(?:unknown )?(?:address |0x)[0-9a-fx]*.*$`)
+	sanitizerIn   = regexp.MustCompile(`^\s+#\d+ 0x[0-9a-f]+\s+(?:in )?(.*)$`)
+	// Where a frame without a name stands: ??? (in /usr/lib/libc.so.6), (/usr/lib/libc.so.6+0x1).
+	nameless = regexp.MustCompile(`^(?:\?\?\?|<null>|)\s*(?:\((?:in )?([^()]*)\).*)?$`)
+	library  = regexp.MustCompile(`\.so\b|\.dylib\b|/dyld\b|/Frameworks/`)
+	address  = regexp.MustCompile(`\s*\(?(?:on |from )?(?:unknown )?(?:address |0x)[0-9a-fx]*.*$`)
 )
 
 // What valgrind says that is a fault of the program; the rest of its lines are about itself.
-var valgrindKinds = []string{"Conditional jump", "Use of uninitialised", "Invalid ", "Mismatched ", "Syscall param", "Process terminating", "Source and destination"}
+var valgrindKinds = []string{"Conditional jump", "Use of uninitialised", "Invalid ", "Mismatched ", "Syscall param", "Process terminating", "Source and destination", "Jump to the invalid", "Argument '", "Illegal "}
 
 // Parse reads the reports in a tool's output. Equal ones, by kind and stack, are one. A stack ends at the first line that
 // is no frame; a report's further stacks (where memory came from) are not part of it.
 func Parse(stderr []byte) []Finding {
 	out := []Finding{}
 	var open *Finding
+	frames := 0
 	done := func() {
 		if open == nil {
 			return
 		}
+		open.Unnamed = !open.Batch && (open.Unnamed || len(open.Functions) == 0)
 		if i := slices.IndexFunc(out, open.equal); i >= 0 {
 			out[i].Times++
 		} else if len(out) < maxFindings {
@@ -63,16 +70,20 @@ func Parse(stderr []byte) []Finding {
 		line := strings.TrimRight(lines.Text(), "\r")
 		if kind := head(line); kind != "" {
 			done()
-			open = &Finding{Kind: kind, Functions: []string{}, Times: 1}
+			open, frames = &Finding{Kind: kind, Functions: []string{}, Times: 1}, 0
 			continue
 		}
-		frame := frame(line)
+		f, isFrame := frameOf(line)
 		switch {
 		case open == nil:
-		case frame != "":
-			open.Functions = append(open.Functions, frame)
-			open.Batch = open.Batch || slices.Contains(batchFunctions, frame)
-		case len(open.Functions) > 0:
+		case isFrame:
+			frames++
+			if f.name != "" {
+				open.Functions = append(open.Functions, f.name)
+			}
+			open.Batch = open.Batch || slices.Contains(batchFunctions, f.name)
+			open.Unnamed = open.Unnamed || f.name == "" && !f.library
+		case frames > 0:
 			done()
 		}
 	}
@@ -81,7 +92,7 @@ func Parse(stderr []byte) []Finding {
 }
 
 func (f *Finding) equal(g Finding) bool {
-	return f.Kind == g.Kind && slices.Equal(f.Functions, g.Functions)
+	return f.Kind == g.Kind && f.Unnamed == g.Unnamed && slices.Equal(f.Functions, g.Functions)
 }
 
 // head is the kind of the report that begins with a line, or "".
@@ -102,18 +113,27 @@ func head(line string) string {
 	return ""
 }
 
-// frame is the function that a line of a stack names, or "".
-func frame(line string) string {
+// frame is a line of a stack: a function, or "", and whether it is a library's.
+type frame struct {
+	name    string
+	library bool
+}
+
+func frameOf(line string) (f frame, ok bool) {
 	m := sanitizerIn.FindStringSubmatch(line)
 	if m == nil {
 		m = valgrindFrame.FindStringSubmatch(line)
 	}
 	if m == nil {
-		return ""
+		return frame{}, false
 	}
-	name, _, _ := strings.Cut(m[1], "(")
+	text := strings.TrimSpace(m[1])
+	if m := nameless.FindStringSubmatch(text); m != nil {
+		return frame{library: library.MatchString(m[1])}, true
+	}
+	name, _, _ := strings.Cut(strings.ReplaceAll(text, "(anonymous namespace)", "_"), "(")
 	name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
 	// GCC's parts of a function carry its name and a suffix.
 	name, _, _ = strings.Cut(name, ".")
-	return name
+	return frame{name: name}, true
 }

@@ -61,12 +61,29 @@ func TestParseForms(t *testing.T) {
 			"attempting free", true},
 		"undefined": {"whisper.cpp:5:6: runtime error: null pointer passed as argument 1\n    #0 0x55 in whisper_full (/x+0x1)\n", "null pointer passed as argument 1", false},
 		"elsewhere": {"==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n    #0 0x55 in std::map<int>::find(int) /m:1\n", "use-of-uninitialized-value", false},
+		"a library's frame without a name": {"==7==ERROR: AddressSanitizer: SEGV on unknown address\n    #0 0x7f in free (/l+0x1)\n    #1 0x7f  (/usr/lib/libc.so.6+0x2a14e) (BuildId: a2)\n    #2 0x55 in whisper_free_state /p/whisper.cpp:7\n",
+			"SEGV", true},
+		"a frame in a namespace without a name": {"==7==ERROR: AddressSanitizer: SEGV on unknown address\n    #0 0x7f in free (/l+0x1)\n    #1 0x7f in (anonymous namespace)::drop(int) /p:1\n    #2 0x55 in whisper_free_state /p/whisper.cpp:7\n",
+			"SEGV", true},
+		"a jump to nowhere": {"==7== Jump to the invalid address stated on the next line\n==7==    at 0xAA: ???\n==7==    by 0x40E182F: whisper_free_state.part.0 (in /staged/unpatched)\n", "Jump to the invalid", true},
 		"second stack is not the report's": {"==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x1\n    #0 0x1 in main (/x)\n\nfreed by thread T0 here:\n    #0 0x1 in whisper_free_state (/x)\n",
 			"heap-use-after-free", false},
 	} {
 		got := Parse([]byte(tc.text))
 		if len(got) != 1 || !strings.HasPrefix(got[0].Kind, tc.kind) || got[0].Batch != tc.batch {
 			t.Errorf("%s: %+v, want one of kind %q, of the batch: %v", name, got, tc.kind, tc.batch)
+		}
+	}
+	// What of the program has no name may be the batch's; what of a library has none is not.
+	for text, want := range map[string]bool{
+		"==1== Invalid read of size 8\n==1==    at 0x1: ??? (in /staged/patched)\n==1==    by 0x2: main (in /staged/patched)\n":    true,
+		"==1== Invalid read of size 8\n==1==    at 0x1: ??? (in /usr/lib/libc.so.6)\n==1==    by 0x2: main (in /staged/patched)\n": false,
+		"==1== Invalid read of size 8\n==1==    at 0x1: ???\n==1==    by 0x2: whisper_free_state (in /staged/patched)\n":           false,
+		"==1== Invalid read of size 8\n==1==    at 0x1: ??? (in /usr/lib/libc.so.6)\n":                                             true,
+		"==1== Invalid read of size 8\n": true,
+	} {
+		if got := Parse([]byte(text)); len(got) != 1 || got[0].Unnamed != want {
+			t.Errorf("%q: %+v, want unnamed %v", text, got, want)
 		}
 	}
 	if got := Parse([]byte("==1== Memcheck, a memory error detector\n==1== Command: x\nplain text\n")); len(got) != 0 {
@@ -80,7 +97,7 @@ func TestJudge(t *testing.T) {
 	}
 	batch := Finding{Kind: "k", Functions: []string{"whisper_free_state"}, Batch: true, Times: 1}
 	other := Finding{Kind: "k", Functions: []string{"main"}, Times: 1}
-	unnamed := Finding{Kind: "k", Functions: []string{}, Times: 1}
+	unnamed := Finding{Kind: "k", Functions: []string{}, Times: 1, Unnamed: true}
 	for name, tc := range map[string]struct {
 		rows    []Row
 		verdict reason.Verdict
@@ -92,6 +109,9 @@ func TestJudge(t *testing.T) {
 		"patched has it too":        {[]Row{row("unpatched", "exit 3", batch), row("patched", "exit 3", batch)}, reason.Failed, "SANITIZER_PATCHED"},
 		"patched ends otherwise":    {[]Row{row("unpatched", "exit 3", batch), row("patched", "signal 11")}, reason.Failed, "SANITIZER_PATCHED"},
 		"something else, patched":   {[]Row{row("unpatched", "exit 3", batch), row("patched", "exit 3", other)}, reason.Pass, "SANITIZER_ELSEWHERE"},
+		"a crash without names":     {[]Row{row("unpatched", "exit 3", batch), row("patched", "signal 11", unnamed)}, reason.Failed, "SANITIZER_UNNAMED SANITIZER_PATCHED SANITIZER_ELSEWHERE"},
+		"the fault and one unnamed": {[]Row{row("unpatched", "exit 3", batch, unnamed), row("patched", "exit 3")}, reason.Pass, "SANITIZER_ELSEWHERE"},
+		"both, patched":             {[]Row{row("unpatched", "exit 3", batch), row("patched", "exit 3", batch, unnamed)}, reason.Failed, "SANITIZER_PATCHED SANITIZER_ELSEWHERE"},
 		"nobody knows what it says": {[]Row{row("unpatched", "exit 3", batch), row("patched", "exit 3", unnamed)}, reason.Unknown, "SANITIZER_UNNAMED SANITIZER_ELSEWHERE"},
 	} {
 		r := judge(tc.rows)

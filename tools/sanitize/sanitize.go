@@ -176,16 +176,16 @@ func judge(rows []Row) *Report {
 		if elsewhere > 0 {
 			r.Notes = append(r.Notes, reason.Reason{Code: "SANITIZER_ELSEWHERE", Where: where, Expected: "none", Found: fmt.Sprintf("%d reports", elsewhere)})
 		}
-		if slices.ContainsFunc(row.Findings, func(f Finding) bool { return len(f.Functions) == 0 }) {
+		unnamed := slices.ContainsFunc(row.Findings, func(f Finding) bool { return f.Unnamed })
+		if unnamed && !row.Tripped() {
 			r.Reasons = append(r.Reasons, reason.Reason{Code: "SANITIZER_UNNAMED", Where: where, Expected: "stacks with names", Found: "a stack without any"})
-			continue
 		}
 		switch {
 		case row.Arm == "patched" && (row.Tripped() || row.Outcome != ab.Clean):
 			r.Reasons = append(r.Reasons, reason.Reason{Code: "SANITIZER_PATCHED", Where: where, Expected: ab.Clean + " and no report of the batch", Found: row.Outcome + "; " + row.said()})
 		case row.Arm == "unpatched" && row.Tripped():
 			seen = true
-		case row.Arm == "unpatched":
+		case row.Arm == "unpatched" && !unnamed:
 			r.Notes = append(r.Notes, reason.Reason{Code: "SANITIZER_BLIND", Where: where, Expected: "a report of the batch", Found: row.Outcome + "; " + row.said()})
 		}
 	}
