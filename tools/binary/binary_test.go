@@ -16,9 +16,9 @@ import (
 
 // machO is a program in the making: load commands and the bytes after them.
 type machO struct {
-	cpu, kind uint32
-	loads     [][]byte
-	tail      []byte
+	cpu, subtype, kind uint32
+	loads              [][]byte
+	tail               []byte
 }
 
 func le(words ...uint32) []byte {
@@ -57,7 +57,7 @@ func (m machO) bytes(signature []byte) []byte {
 		loads = append(append([][]byte{}, loads...), le(lcCodeSignature, 16, uint32(at), uint32(len(signature))))
 		size += 16
 	}
-	out := le(0xfeedfacf, m.cpu, 0, m.kind, uint32(len(loads)), uint32(size), 0, 0)
+	out := le(0xfeedfacf, m.cpu, m.subtype, m.kind, uint32(len(loads)), uint32(size), 0, 0)
 	for _, l := range loads {
 		out = append(out, l...)
 	}
@@ -204,6 +204,14 @@ func TestCheck(t *testing.T) {
 			with(func(m *machO) { m.loads = append(m.loads, named(lcLoadDylinker, 12, "/tmp/dyld")) }), signed, mac,
 			"BINARY_LIBRARY_PATH BINARY_NO_SYMBOLS",
 		},
+		"arm64e":             {with(func(m *machO) { m.subtype = 0x80000002 }), signed, mac, "BINARY_PLATFORM BINARY_NO_SYMBOLS"},
+		"arm64, another v8":  {with(func(m *machO) { m.subtype = 1 }), signed, mac, "BINARY_NO_SYMBOLS"},
+		"x86_64h":            {with(func(m *machO) { m.cpu, m.subtype = 0x01000007, 8 }), signed, Want{OS: "macos", Arch: "x86_64"}, "BINARY_PLATFORM BINARY_NO_SYMBOLS"},
+		"x86_64 of any kind": {with(func(m *machO) { m.cpu, m.subtype = 0x01000007, 0x80000003 }), signed, Want{OS: "macos", Arch: "x86_64"}, "BINARY_NO_SYMBOLS"},
+		"a folder of Linux's": {
+			with(func(m *machO) { m.loads = append(m.loads, named(0xc, 24, "/lib64/libggml.dylib")) }), signed, mac,
+			"BINARY_LIBRARY_PATH BINARY_NO_SYMBOLS",
+		},
 		"the system's loader": {
 			with(func(m *machO) { m.loads = append(m.loads, named(lcLoadDylinker, 12, "/usr/lib/dyld")) }), signed, mac, "BINARY_NO_SYMBOLS",
 		},
@@ -258,6 +266,31 @@ func TestBrokenSignature(t *testing.T) {
 		if got := codes(Check("cli", id, Want{})); got != want {
 			t.Errorf("%s: reasons %q, want %q", name, got, want)
 		}
+	}
+}
+
+// A file that ends too early is said to.
+func TestCutShort(t *testing.T) {
+	program := whisperCLI().bytes(signature(flagAdHoc, 0))
+	linux := elfProgram{"/lib/ld.so", nil}.bytes()
+	for _, data := range [][]byte{program[:20], program[:100], linux[:30], linux[:100]} {
+		if _, err := Parse("cli", data); err == nil || !strings.Contains(err.Error(), "cut short") {
+			t.Errorf("%d bytes that begin %q: error %v, want one that it was cut short", len(data), data[:4], err)
+		}
+	}
+}
+
+// A good directory does not hide a broken one.
+func TestEveryDirectoryIsChecked(t *testing.T) {
+	data := whisperCLI().bytes(signature(flagAdHoc, 0))
+	at := bytes.Index(data, be(magicSuperBlob))
+	directory := bytes.Clone(data[at+28 : at+28+directoryBytes])
+	broken := bytes.Clone(directory)
+	broken[44] ^= 1
+	blob := append(append(be(magicSuperBlob, uint32(28+2*directoryBytes), 2, 0, 28, 0x1000, uint32(28+directoryBytes)), broken...), directory...)
+	id := &Identity{}
+	if err := id.readSignature(blob, data[:at]); err != nil || id.Broken == "" {
+		t.Errorf("error %v, broken %q, want the first directory's page", err, id.Broken)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func (id *Identity) readELF(name string, data []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
-		return badFormat(name, "a damaged ELF file: %v", err)
+		return badFormat(name, "a damaged ELF file: %s", damage(err, data))
 	}
 	defer f.Close()
 	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
@@ -69,8 +69,10 @@ func (id *Identity) readSegments(f *elf.File, data []byte) error {
 		part := data[p.Off:end]
 		switch p.Type {
 		case elf.PT_INTERP:
-			text, _, _ := bytes.Cut(part, []byte{0})
-			id.Loader = string(text)
+			// The kernel takes the first one.
+			if text, _, _ := bytes.Cut(part, []byte{0}); id.Loader == "" {
+				id.Loader = string(text)
+			}
 		case elf.PT_NOTE:
 			id.readNotes(f, part, p.Align)
 		case elf.PT_DYNAMIC:

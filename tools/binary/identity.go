@@ -13,7 +13,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -32,7 +34,7 @@ type Identity struct {
 	Format string `json:"format"`
 	// OS is "linux" or "macos", or what the file says otherwise.
 	OS string `json:"os"`
-	// Arch is "x86_64" or "arm64", or what the file says otherwise.
+	// Arch is "x86_64" or "arm64", or what the file says otherwise: "arm64e" and "x86_64h" are other ABIs.
 	Arch string `json:"arch"`
 	// MinOS and SDK are versions from a Mach-O's build version; empty for ELF.
 	MinOS string `json:"min_os"`
@@ -101,6 +103,14 @@ func Inspect(path string) (*Identity, error) {
 
 func badFormat(path, found string, args ...any) error {
 	return reason.Errorf("BINARY_FORMAT", path, "an ELF or Mach-O program of one architecture", found, args...)
+}
+
+// damage says what is wrong with a file that has an end where its headers promise more.
+func damage(err error, data []byte) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Sprintf("it was cut short, or its headers are wrong: they name something beyond its end at %d", len(data))
+	}
+	return err.Error()
 }
 
 // Parse is [Inspect] on bytes in memory; name is what errors call them.
@@ -175,7 +185,10 @@ func (id *Identity) LinksCoreML() bool {
 
 // Foreign lists what the file says that leads the loader out of the operating system.
 func (id *Identity) Foreign() []string {
-	system := []string{"/usr/lib/", "/System/Library/", "/lib/", "/lib64/", "/usr/lib64/", "/lib32/", "/libx32/"}
+	system := []string{"/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/", "/lib32/", "/libx32/"}
+	if id.Format == "mach-o" {
+		system = []string{"/usr/lib/", "/System/Library/"}
+	}
 	inSystem := func(path string) bool {
 		// The loaders put other paths in place of $ORIGIN and the like.
 		return slices.ContainsFunc(system, func(s string) bool { return strings.HasPrefix(path+"/", s) }) &&

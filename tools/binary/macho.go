@@ -25,20 +25,31 @@ const (
 
 const platformMacOS = 1
 
+// Subtypes of processors (machine.h).
+const (
+	subtypeARM64E  = 2
+	subtypeX86_64H = 8
+)
+
 func (id *Identity) readMachO(name string, data []byte) error {
 	f, err := macho.NewFile(bytes.NewReader(data))
 	if err != nil {
-		return badFormat(name, "a damaged Mach-O file: %v", err)
+		return badFormat(name, "a damaged Mach-O file: %s", damage(err, data))
 	}
 	defer f.Close()
 	if f.Type != macho.TypeExec {
 		return badFormat(name, "a Mach-O file that is no program: %v", f.Type)
 	}
 	id.Format, id.OS, id.Signature = "mach-o", "unknown", "none"
-	switch f.Cpu {
-	case macho.CpuArm64:
+	// The upper byte of a subtype is flags: whether libraries of other kinds do, or the version of the pointers' ABI.
+	switch kind := f.SubCpu & 0xffffff; {
+	case f.Cpu == macho.CpuArm64 && kind == subtypeARM64E:
+		id.Arch = "arm64e" // the system's own ABI: macOS kills such a program unless Apple signed it
+	case f.Cpu == macho.CpuArm64:
 		id.Arch = "arm64"
-	case macho.CpuAmd64:
+	case f.Cpu == macho.CpuAmd64 && kind == subtypeX86_64H:
+		id.Arch = "x86_64h" // Haswell and later, which Rosetta is not
+	case f.Cpu == macho.CpuAmd64:
 		id.Arch = "x86_64"
 	default:
 		id.Arch = f.Cpu.String()
@@ -179,7 +190,9 @@ func (id *Identity) readSignature(blob, code []byte) error {
 		case be.Uint32(part) == magicCodeDirectory && len(part) >= 44 && part[37] == hashSHA256:
 			sum := sha256.Sum256(part)
 			id.CDHash = hex.EncodeToString(sum[:cdHashBytes])
-			id.Broken = brokenPage(part, code)
+			if id.Broken == "" {
+				id.Broken = brokenPage(part, code)
+			}
 			switch flags := be.Uint32(part[12:]); {
 			case flags&flagLinkerSigned != 0:
 				id.Signature = "linker"

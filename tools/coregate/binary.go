@@ -1,10 +1,18 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
+	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/runner"
 )
 
 func newBinaryCmd() *cobra.Command {
@@ -20,6 +28,9 @@ No file can tell whether a Core ML build falls back when a load fails, or whethe
 the negative control is for.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkWant(&want); err != nil {
+				return err
+			}
 			id, err := binary.Inspect(args[0])
 			if err != nil {
 				return reportReason(cmd, args[0], binary.Reasons, err, nil, asJSON)
@@ -42,6 +53,28 @@ the negative control is for.`,
 	cmd.Flags().StringVar(&want.SHA256, "sha256", "", "digest of the file that was built")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// checkWant refuses a demand that no program can meet or that would not be looked at: a misspelt lane demands nothing.
+func checkWant(want *binary.Want) error {
+	for _, f := range []struct {
+		flag, value string
+		known       []string
+	}{
+		{"flavour", want.Flavour, runner.Flavours},
+		{"lane", want.Lane, []string{string(evidence.LanePhysical), string(evidence.LaneEmulated)}},
+		{"os", want.OS, []string{"linux", "macos"}},
+		{"arch", want.Arch, []string{"x86_64", "arm64"}},
+	} {
+		if f.value != "" && !slices.Contains(f.known, f.value) {
+			return fmt.Errorf("--%s: expected %s, found %q", f.flag, strings.Join(f.known, ", "), f.value)
+		}
+	}
+	want.SHA256 = strings.ToLower(want.SHA256)
+	if raw, err := hex.DecodeString(want.SHA256); want.SHA256 != "" && (err != nil || len(raw) != sha256.Size) {
+		return fmt.Errorf("--sha256: expected 64 hexadecimal digits, found %q", want.SHA256)
+	}
+	return nil
 }
 
 // splitNotes parts what decides a verdict from what a reader should see besides.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,5 +157,28 @@ func TestDefinitions(t *testing.T) {
 			}
 			classes[d.Code] = string(d.Class)
 		}
+	}
+}
+
+// A demand that nobody checks would be met by every program.
+func TestBinaryRefusesUnknownDemands(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []string{"--lane=Physical", "--lane=bogus", "--flavour=coreML", "--os=darwin", "--arch=aarch64", "--arch=arm64e", "--sha256=abc", "--sha256=" + strings.Repeat("x", 64)} {
+		code, _, stderr := call(t, "", "binary", flag, self)
+		name, value, _ := strings.Cut(flag, "=")
+		if code != 2 || !strings.Contains(stderr, name) || !strings.Contains(stderr, value) {
+			t.Errorf("%s: exit %d, %q, want 2 and a message that names both", flag, code, stderr)
+		}
+	}
+	data, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := fmt.Sprintf("%X", sha256.Sum256(data))
+	if _, stdout, stderr := call(t, "", "binary", "--sha256="+digest, self); strings.Contains(stdout, "BINARY_DIGEST") || stderr != "" {
+		t.Errorf("a digest in capitals is another: %s%s", stdout, stderr)
 	}
 }
