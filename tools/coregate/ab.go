@@ -18,6 +18,13 @@ interval of 95 % (Wilson) in which each true rate lies. The verdict is about the
 runs must be a clean refusal.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			wrong, err := refusePrograms(c.Unpatched, c.Patched)
+			if err != nil {
+				return err
+			}
+			if len(wrong) > 0 {
+				return printRefused(cmd.OutOrStdout(), "ab", wrong, asJSON)
+			}
 			r, err := ab.Run(cmd.Context(), c)
 			if err != nil {
 				return err

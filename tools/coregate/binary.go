@@ -3,7 +3,10 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -75,6 +78,39 @@ func checkWant(want *binary.Want) error {
 		return fmt.Errorf("--sha256: expected 64 hexadecimal digits, found %q", want.SHA256)
 	}
 	return nil
+}
+
+// refusePrograms looks at the programs that an experiment with the negative control is about to run, and returns why one
+// of them is none that could show anything: no whisper-cli, for another machine, or without Core ML.
+func refusePrograms(paths ...string) ([]reason.Reason, error) {
+	want := binary.Want{
+		Flavour: "coreml", OS: map[string]string{"darwin": "macos", "linux": "linux"}[runtime.GOOS], Arch: map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH],
+	}
+	var out []reason.Reason
+	for _, path := range paths {
+		id, err := binary.Inspect(path)
+		var unfit *reason.Error
+		switch {
+		case errors.As(err, &unfit):
+			out = append(out, unfit.Reason)
+			continue
+		case err != nil:
+			return nil, err
+		}
+		found, _ := splitNotes(binary.Reasons, binary.Check(path, id, want))
+		for _, r := range found {
+			// Where its libraries come from is no matter of an experiment.
+			if r.Code != "BINARY_LIBRARY_PATH" {
+				out = append(out, r)
+			}
+		}
+	}
+	return out, nil
+}
+
+// printRefused says that nothing ran, and why.
+func printRefused(w io.Writer, title string, reasons []reason.Reason, asJSON bool) error {
+	return report{binary.Reasons.Verdict(reasons), reasons, []reason.Reason{}, map[string]any{"started": false}}.print(w, title, asJSON)
 }
 
 // splitNotes parts what decides a verdict from what a reader should see besides.

@@ -68,6 +68,15 @@ take it exactly. The decision about the patch stands beside it.`,
 }
 
 func (f *candidateFlags) run(cmd *cobra.Command) error {
+	if f.control.Unpatched != "" {
+		wrong, err := refusePrograms(f.control.Unpatched)
+		if err != nil {
+			return err
+		}
+		if len(wrong) > 0 {
+			return printRefused(cmd.OutOrStdout(), "candidate", wrong, f.asJSON)
+		}
+	}
 	q, err := f.question(cmd)
 	if err != nil {
 		return err

@@ -182,3 +182,33 @@ func TestBinaryRefusesUnknownDemands(t *testing.T) {
 		t.Errorf("a digest in capitals is another: %s%s", stdout, stderr)
 	}
 }
+
+// An experiment with a program that cannot show anything is not begun: the program is named.
+func TestExperimentsNameWrongPrograms(t *testing.T) {
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	script := filepath.Join(dir, "cli")
+	for path, text := range map[string]string{script: "#!/bin/sh\ntouch " + ran + "\n", filepath.Join(dir, "m.bin"): "m", filepath.Join(dir, "a.wav"): "a"} {
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := []string{"--model", filepath.Join(dir, "m.bin"), "--audio", filepath.Join(dir, "a.wav")}
+	for _, args := range [][]string{
+		{"ab", "--n=1", "--unpatched", script, "--patched", script},
+		{"sanitize", "--build", "address=" + script + "," + script},
+		{"pin", "candidate", "--source", dir, "--unpatched", script},
+	} {
+		code, stdout, stderr := call(t, "", append(args, model...)...)
+		if code != 1 || !strings.Contains(stdout, "BINARY_FORMAT") || !strings.Contains(stdout, script) {
+			t.Errorf("%s: exit %d, %s%s, want 1 and BINARY_FORMAT of %s", args[0], code, stdout, stderr, script)
+		}
+		if _, err := os.Stat(ran); err == nil {
+			t.Errorf("%s: the program ran", args[0])
+		}
+		// A program that is not there is no verdict.
+		if code, _, stderr := call(t, "", append(strings.Split(strings.ReplaceAll(strings.Join(args, " "), script, script+".not"), " "), model...)...); code != 2 || !strings.Contains(stderr, script+".not") {
+			t.Errorf("%s: exit %d, %q, want 2 and the missing program's name", args[0], code, stderr)
+		}
+	}
+}

@@ -25,13 +25,22 @@ sees the fault of the unpatched one. A checker that does not see it is named.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pairs := map[string]**sanitize.Pair{"address": &c.Address, "memory": &c.Memory, "plain": &c.Plain}
+			var all []string
 			for _, b := range builds {
 				kind, programs, _ := strings.Cut(b, "=")
 				unpatched, patched, ok := strings.Cut(programs, ",")
 				if pairs[kind] == nil || *pairs[kind] != nil || !ok || unpatched == "" || patched == "" {
 					return fmt.Errorf("--build: expected address, memory or plain, once each, as KIND=UNPATCHED,PATCHED; found %q", b)
 				}
+				all = append(all, unpatched, patched)
 				*pairs[kind] = &sanitize.Pair{Unpatched: unpatched, Patched: patched}
+			}
+			wrong, err := refusePrograms(all...)
+			if err != nil {
+				return err
+			}
+			if len(wrong) > 0 {
+				return printRefused(cmd.OutOrStdout(), "sanitize", wrong, asJSON)
 			}
 			r, err := sanitize.Run(cmd.Context(), c)
 			if err != nil {
