@@ -98,7 +98,7 @@ func (s *stand) demo() error {
 }
 
 func allRemote(out *outcome, check func([]spawnlog.Spawn) error) error {
-	return errors.Join(check(out.spawns), out.events.nothingHere(), out.events.passed())
+	return errors.Join(check(out.spawns), out.events.nothingHere(), out.events.ofBuild(out.spawns), out.events.passed())
 }
 
 func present(spawns []spawnlog.Spawn) error {

@@ -94,6 +94,18 @@ func (e *events) nothingHere() error {
 	return nil
 }
 
+// ofBuild holds that a log is of the build that the events are of, and whole: Bazel writes one object after another, so a log
+// that was cut between two of them reads as a shorter one. Both count each spawn.
+func (e *events) ofBuild(spawns []spawnlog.Spawn) error {
+	logged := spawnlog.Counts(spawns)
+	for _, name := range []string{spawnlog.RunnerRemote, spawnlog.RunnerCache} {
+		if logged[name] != e.runners[name] {
+			return fmt.Errorf("the execution log has %d actions of the runner %q, the build events have %d: expected both of one build, and the log whole", logged[name], name, e.runners[name])
+		}
+	}
+	return nil
+}
+
 // passed holds that there were tests and that each passed.
 func (e *events) passed() error {
 	if e.exit != "SUCCESS" {
@@ -113,7 +125,7 @@ func (e *events) passed() error {
 func readSpawns(path string) ([]spawnlog.Spawn, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, broken(err)
 	}
 	defer file.Close()
 	return spawnlog.Read(bufio.NewReader(file))
@@ -122,7 +134,7 @@ func readSpawns(path string) ([]spawnlog.Spawn, error) {
 func readEventFile(path string) (*events, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, broken(err)
 	}
 	defer file.Close()
 	return readEvents(file)
@@ -150,6 +162,9 @@ func checkLog(paths []string, cached bool, stdout io.Writer) error {
 			return err
 		}
 		if err := e.nothingHere(); err != nil {
+			return err
+		}
+		if err := e.ofBuild(spawns); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,8 @@ const (
 	localSpawn  = `{"mnemonic": "GoLink", "runner": "processwrapper-sandbox", "targetLabel": "//tools/pin:pin_test"}`
 
 	finished = `{"id":{"buildFinished":{}},"finished":{"exitCode":{"name":"SUCCESS"}}}` + "\n"
-	metrics  = `{"id":{"buildMetrics":{}},"buildMetrics":{"actionSummary":{"runnerCount":[{"name":"total","count":9},{"name":"internal","count":4},{"name":"remote","count":3,"execKind":"Remote"},{"name":"remote cache hit","count":2}]}}}` + "\n"
+	metrics  = `{"id":{"buildMetrics":{}},"buildMetrics":{"actionSummary":{"runnerCount":[{"name":"total","count":9},{"name":"internal","count":4},{"name":"remote","count":1,"execKind":"Remote"},{"name":"remote cache hit","count":1}]}}}` + "\n"
+	cached   = `{"id":{"buildMetrics":{}},"buildMetrics":{"actionSummary":{"runnerCount":[{"name":"total","count":1},{"name":"remote cache hit","count":1}]}}}` + "\n"
 	sandbox  = `{"id":{"buildMetrics":{}},"buildMetrics":{"actionSummary":{"runnerCount":[{"name":"remote","count":3},{"name":"processwrapper-sandbox","count":1}]}}}` + "\n"
 	last     = `{"id":{"progress":{}},"lastMessage":true}` + "\n"
 	passed   = `{"id":{"testSummary":{"label":"//gate:canary_test"}},"testSummary":{"overallStatus":"PASSED"}}` + "\n"
@@ -32,7 +33,7 @@ func TestLog(t *testing.T) {
 		want                 string
 	}{
 		{"remote", remoteSpawn + cachedSpawn, metrics + last, false, 0, "2 actions: 1 remote, 1 remote cache hit"},
-		{"cached", cachedSpawn, metrics + last, true, 0, "1 actions: 1 remote cache hit"},
+		{"cached", cachedSpawn, cached + last, true, 0, "1 actions: 1 remote cache hit"},
 		{"run again", remoteSpawn, metrics + last, true, 1, "were run again"},
 		{"run here", remoteSpawn + localSpawn, metrics + last, false, 1, `found "processwrapper-sandbox"`},
 		{"run here, by the events alone", remoteSpawn, sandbox + last, false, 1, `1 actions ran as "processwrapper-sandbox"`},
@@ -40,6 +41,9 @@ func TestLog(t *testing.T) {
 		{"no action in the events", remoteSpawn, last, false, 1, "no action ran on the service"},
 		{"events cut short", remoteSpawn, metrics, false, 1, "expected an event with lastMessage"},
 		{"no such events", remoteSpawn, "", false, 1, "expected an event with lastMessage"},
+		{"a log cut between two", remoteSpawn, metrics + last, false, 1, `0 actions of the runner "remote cache hit", the build events have 1`},
+		{"a log of another build", remoteSpawn + remoteSpawn, metrics + last, false, 1, `2 actions of the runner "remote", the build events have 1`},
+		{"a log that is none", metrics, metrics + last, false, 1, "execution log, spawn 1"},
 		{"a log cut short", remoteSpawn[:40], metrics + last, false, 1, "execution log, spawn 1"},
 	} {
 		dir := t.TempDir()
@@ -54,6 +58,9 @@ func TestLog(t *testing.T) {
 			args = []string{"log", "--cached", spawns, events}
 		}
 		var stdout, stderr bytes.Buffer
+		if code := run([]string{"log", spawns + ".not"}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), spawns+".not") {
+			t.Errorf("no log: exit %d, %q; want 2 and its name", code, stderr.String())
+		}
 		if code := run(args, &stdout, &stderr); code != c.code || !strings.Contains(stdout.String(), c.want) {
 			t.Errorf("%s: exit %d, %q %q; want %d and %q", c.name, code, stdout.String(), stderr.String(), c.code, c.want)
 		}
