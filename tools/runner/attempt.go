@@ -28,13 +28,18 @@ func (s *Spec) claimAttempt(st *staging) (int, error) {
 }
 
 // token is where this attempt leaves its mark, or "". In a ledger its name is a digest of what decides
-// what the program is asked: the spec and the staged bytes. Paths of inputs are left out, as two
-// checkouts of one source are one action.
+// what the program is asked, and of whom: the spec, the staged bytes and the worker's identity, since the same canary on
+// another kind of worker is another action. Paths of inputs are left out, as two checkouts of one source are one action.
 func (s *Spec) token(st *staging) (string, error) {
 	if s.AttemptLedger == "" {
 		return s.AttemptToken, nil
 	}
+	identity, err := s.identity()
+	if err != nil {
+		return "", err
+	}
 	asked := *s
+	asked.LaneIdentity = identity
 	asked.LaneIdentityFile, asked.Defines, asked.Pin, asked.AttemptLedger = "", "", "", ""
 	asked.CLI, asked.Model, asked.Audio, asked.Encoder, asked.Evaluator = st.cli, st.model, st.audioSum, deref(st.encoder), deref(st.evaluator)
 	data, err := strictjson.Canonical(&asked)

@@ -310,11 +310,23 @@ func TestAttemptLedger(t *testing.T) {
 		{"other threads", func(s *Spec) { s.Threads++ }, 1},
 		{"inputs at another place", func(*Spec) {}, 2},
 		{"a third", func(*Spec) {}, 2},
+		{"another kind of worker", func(s *Spec) { s.LaneIdentityFile = identityFile(t, `{"os_build": "24G84"}`) }, 1},
+		{"yet another", func(s *Spec) { s.LaneIdentityFile = identityFile(t, `{"os_build": "24G90"}`) }, 1},
+		{"that one again, its file at another place", func(s *Spec) { s.LaneIdentityFile = identityFile(t, `{"os_build":"24G90"}`) }, 2},
 	} {
 		if got := start(c.change); got != c.want {
 			t.Errorf("%s: attempts %d, want %d", c.name, got, c.want)
 		}
 	}
+}
+
+func identityFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "identity.json")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // TestAttemptNumber holds that the number of a positive run reaches its evidence, and that a ledger
