@@ -105,7 +105,8 @@ func (m markers) checkOneRun(f *findings, r *Run) {
 		return -1
 	}
 	// What the program prints in this order, when it prints it.
-	order := []evidence.LineKind{evidence.LineModelFile, evidence.LineLoading, evidence.LineFirstRun, evidence.LineLoadFailed, evidence.LineLoaded, evidence.LineEncodeBuffer, evidence.LineSystemInfo, evidence.LineProcessing}
+	order := []evidence.LineKind{evidence.LineModelFile, evidence.LineLoading, evidence.LineFirstRun, evidence.LineLoadFailed, evidence.LineLoaded,
+		evidence.LineEncodeBuffer, evidence.LineContextError, evidence.LineSystemInfo, evidence.LineProcessing}
 	last, lastKind := -1, evidence.LineKind("")
 	for _, kind := range order {
 		i := first(kind)

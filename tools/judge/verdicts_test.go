@@ -131,6 +131,10 @@ func TestVerdicts(t *testing.T) {
 		{"refusal after a warm-up", "canary", func(e *evidence.Evidence) { e.WarmUps = 1 }, reason.Failed, "CANARY_RETRIED"},
 		{"encoder there before", "canary", func(e *evidence.Evidence) { e.EncoderPath.Before = true }, reason.Failed, "CANARY_ENCODER_PRESENT"},
 		{"encoder there after", "canary", func(e *evidence.Evidence) { e.EncoderPath.After = true }, reason.Failed, "CANARY_ENCODER_PRESENT"},
+		{"refusal before its cause", "canary", func(e *evidence.Evidence) {
+			const line = "error: failed to initialize whisper context\n"
+			evidencetest.SetStreams(e, line+strings.ReplaceAll(evidencetest.Stderr("canary"), line, ""), "")
+		}, reason.Failed, "STALE_LOG"},
 		{"refusal with system info", "canary", edit("error: failed to init", "system_info: WHISPER : COREML = 1 | \nerror: failed to init"), reason.Failed, "STALE_LOG"},
 		{"cut refusal", "canary", func(e *evidence.Evidence) { e.Stderr.Truncated = true }, reason.Failed, "LOG_TRUNCATED"},
 		{"killed for memory", "canary", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 9, OOMKilled: true}), reason.Unknown, "OUT_OF_MEMORY"},
