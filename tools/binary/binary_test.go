@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,7 @@ const texts = "loading Core ML model from '\x00failed to load Core ML model from
 func whisperCLI() machO {
 	return machO{cpu: 0x0100000c, kind: 2, tail: []byte(texts), loads: [][]byte{
 		le(lcBuildVersion, 24, platformMacOS, 13<<16|3<<8, 15<<16|5<<8|1, 0),
+		le(lcMain, 24, 0, 0, 0, 0),
 		append(le(lcUUID, 24), "0123456789abcdef"...),
 		named(0xc, 24, "/usr/lib/libSystem.B.dylib"),
 		named(lcLoadWeakDylib, 24, "/System/Library/Frameworks/CoreML.framework/Versions/A/CoreML"),
@@ -298,10 +300,14 @@ func TestParseRefuses(t *testing.T) {
 	whole := whisperCLI().bytes(signature(flagAdHoc, 0))
 	library := whisperCLI()
 	library.kind = 6
+	nowhere := whisperCLI()
+	nowhere.loads = slices.Delete(nowhere.loads, 1, 2)
+	unloaded := elfProgram{"/lib/ld.so", nil}.bytes()
+	unloaded[64] = 0 // its PT_LOAD
 	for name, data := range map[string][]byte{
 		"empty": nil, "script": []byte("#!/bin/sh\n"), "universal": be(0xcafebabe, 2), "universal of 64 bits": be(0xcafebabf, 2), "Java class": be(0xcafebabe, 52), "LFS": []byte("version https://git-lfs"),
 		"Mach-O of 32 bits": le(0xfeedface, 12), "big-endian Mach-O": be(0xfeedfacf, 12), "Windows": []byte("MZ"), "archive": []byte("!<arch>\n"), "text": []byte("hello"),
-		"library": library.bytes(nil), "cut load command": whole[:60], "signature beyond the end": whole[:len(whole)-1],
+		"library": library.bytes(nil), "no entry point": nowhere.bytes(nil), "ELF that loads nothing": unloaded, "cut load command": whole[:60], "signature beyond the end": whole[:len(whole)-1],
 		"ELF of four bytes": []byte("\x7fELF"), "bad signature": whisperCLI().bytes(make([]byte, 40)),
 	} {
 		_, err := Parse(name, data)

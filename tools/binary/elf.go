@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +42,9 @@ func (id *Identity) readELF(name string, data []byte) error {
 	// A shared library has the same type as a program that may stand anywhere; only a program says where it begins.
 	if f.Entry == 0 {
 		return badFormat(name, "an ELF file that is no program: no entry point")
+	}
+	if !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_LOAD }) {
+		return badFormat(name, "an ELF file that is no program: nothing in it is loaded")
 	}
 	var names []string
 	symbols, err := f.Symbols()

@@ -11,6 +11,7 @@ import (
 
 // Load commands that debug/macho leaves as bytes (loader.h).
 const (
+	lcUnixThread      = 0x5
 	lcLoadDylinker    = 0xe
 	lcUUID            = 0x1b
 	lcCodeSignature   = 0x1d
@@ -18,6 +19,7 @@ const (
 	lcVersionMinMac   = 0x24
 	lcDyldEnvironment = 0x27
 	lcBuildVersion    = 0x32
+	lcMain            = 0x28 | 0x80000000
 	lcLoadWeakDylib   = 0x18 | 0x80000000
 	lcReexportDylib   = 0x1f | 0x80000000
 	lcLoadUpwardDylib = 0x23 | 0x80000000
@@ -54,13 +56,21 @@ func (id *Identity) readMachO(name string, data []byte) error {
 	default:
 		id.Arch = f.Cpu.String()
 	}
+	begins := false
 	for _, l := range f.Loads {
+		if raw := l.Raw(); len(raw) >= 4 {
+			cmd := f.ByteOrder.Uint32(raw)
+			begins = begins || cmd == lcMain || cmd == lcUnixThread
+		}
 		if s, ok := l.(*macho.Segment); ok && s.Filesz > 0 && (s.Offset+s.Filesz < s.Offset || s.Offset+s.Filesz > uint64(len(data))) {
 			return badFormat(name, "a damaged Mach-O file: it was cut short: segment %s ends at %d, the file at %d", s.Name, s.Offset+s.Filesz, len(data))
 		}
 		if err := id.readLoad(f, l, data); err != nil {
 			return badFormat(name, "a damaged Mach-O file: %v", err)
 		}
+	}
+	if !begins {
+		return badFormat(name, "a Mach-O file that is no program: no entry point")
 	}
 	var names []string
 	if f.Symtab != nil {
