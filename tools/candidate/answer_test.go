@@ -143,6 +143,34 @@ func TestContractReadsWhatIsCompiled(t *testing.T) {
 	}
 }
 
+// Markers are read on standard error: one that moved to standard output is lost.
+func TestContractHoldsTheStream(t *testing.T) {
+	for text, want := range map[string]bool{
+		`fprintf(stderr, "error: failed to initialize whisper context\n");`:             true,
+		`fprintf( stderr,` + "\n" + `"error: failed to initialize whisper context\n");`: true,
+		`printf("error: failed to initialize whisper context\n");`:                      false,
+		`fprintf(stdout, "error: failed to initialize whisper context\n");`:             false,
+	} {
+		a := ask(t, upstream, func(q *Question) {
+			dir := t.TempDir()
+			for file, content := range map[string]string{librarySource: upstream, cliSource: text} {
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			q.Source = pin.Dir(dir)
+		})
+		for _, c := range a.Contract {
+			if c.Name == "marker: context" && c.Kept != want {
+				t.Errorf("%q: kept %v, want %v", text, c.Kept, want)
+			}
+		}
+	}
+}
+
 // What was not understood needs a reader, and says nothing of the patch.
 func TestUnreadIsInconclusive(t *testing.T) {
 	a := ask(t, strings.Replace(upstream, "\n    whisper_batch batch;\n", "\n    whisper_batch batch = made();\n", 1), nil)
