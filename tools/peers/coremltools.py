@@ -6,8 +6,9 @@
 #   tools/peers/run coremltools [MODEL.bin]      default: $WHISPER_MODELS_DIR/ggml-tiny.en.bin
 #
 # Our writer makes the encoder of a real model; coremltools loads it, converts it for iOS 15 to 18 in both precisions and
-# compresses it in every way it knows. Ours must read each package with every constant equal to what coremltools itself
-# decompresses, carry it through text and compiling unchanged, and write it again so that coremltools sees no difference.
+# compresses it in every way it knows; float offsets, which no compression writes, are added. Ours must read each package with
+# every constant equal to what coremltools itself decompresses, carry it through text and compiling unchanged, and write it
+# again so that coremltools sees no difference.
 # Other kinds of models (networks, pipelines, several functions, states, flexible shapes) must be recognised.
 # Exits 1 on any difference. The last line is the figure.
 import hashlib
@@ -268,6 +269,39 @@ def encoder_cases(base, tmp):
                     fault(f"{label}, {name}: coremltools compressed nothing, so nothing was tested")
 
 
+def float_offsets(tmp):
+    """What no compression writes but the definitions allow: data and offsets that are floats, where each rounding shows."""
+    rng = np.random.default_rng(1)
+    path = tmp / "offsets.mlpackage"
+
+    def numbers(dtype, *shape):
+        return rng.integers(-100, 100, shape).astype(np.int8) if dtype == np.int8 else rng.uniform(-100, 100, shape).astype(dtype)
+
+    kinds = (np.int8, np.float16, np.float32)
+
+    @mb.program(input_specs=[mb.TensorSpec(shape=(64, 64))], opset_version=ct.target.iOS18)
+    def blockwise(x):
+        for data in kinds:
+            for scale in (np.float16, np.float32):
+                for offset in kinds:
+                    if offset != np.int8 or data == np.int8:
+                        w = mb.constexpr_blockwise_shift_scale(data=numbers(data, 64, 64), scale=numbers(scale, 64, 2) / 100, offset=numbers(offset, 64, 2))
+                        x = mb.add(x=x, y=w if scale == np.float32 else mb.cast(x=w, dtype="fp32"))
+        return mb.identity(x=x, name="output")
+
+    @mb.program(input_specs=[mb.TensorSpec(shape=(64, 64))], opset_version=ct.target.iOS16)
+    def affine(x):
+        for scale in (np.float16, np.float32):
+            w = mb.constexpr_affine_dequantize(quantized_data=numbers(np.int8, 64, 64), scale=numbers(scale, 64) / 100, zero_point=numbers(np.float32, 64), axis=0)
+            x = mb.add(x=x, y=w if scale == np.float32 else mb.cast(x=w, dtype="fp32"))
+        return mb.identity(x=x, name="output")
+
+    for label, prog, target, want in (("blockwise", blockwise, ct.target.iOS18, 14), ("affine", affine, ct.target.iOS16, 2)):
+        convert(prog, target, ct.precision.FLOAT32).save(str(path))
+        if (found := compare(f"float offsets, {label}", path)) != want:
+            fault(f"float offsets, {label}: {found} compressed constants, want {want}")
+
+
 def other_kinds(tmp):
     """Artifacts that are no plain encoders; each must be seen as what it is."""
     path = tmp / "other.mlpackage"
@@ -348,6 +382,7 @@ def main():
             prog, _ = load(base)
             prog.validate(check_essential_scope=False)
         encoder_cases(base, tmp)
+        float_offsets(tmp)
         other_kinds(tmp)
     if faults:
         sys.exit(f"{len(faults)} differences")

@@ -52,37 +52,51 @@ const maxChain = 6
 
 // Tensor returns a constant's elements; those of a plain constant may lie in
 // a mapped file. Strings have no elements and are refused.
-func (c *Constants) Tensor(name string) (mil.Tensor, error) { return c.tensor(name, 0) }
-
-func (c *Constants) tensor(name string, depth int) (mil.Tensor, error) {
-	m, ok := c.made[name]
-	if !ok {
-		return mil.Tensor{}, fmt.Errorf("%q is not a constant of the program", name)
-	}
-	if m.op.Type == "const" {
-		t, err := mil.Resolve(m.op.Attr("val"), c.weights)
-		if err != nil {
-			return t, fmt.Errorf("constant %s at line %d: %w", name, m.op.Line, err)
-		}
-		return t, nil
-	}
-	if depth == maxChain {
-		return mil.Tensor{}, fmt.Errorf("constant %s at line %d: more than %d operations feed into each other", name, m.op.Line, maxChain)
-	}
-	out, err := c.apply(m.op, depth)
+func (c *Constants) Tensor(name string) (mil.Tensor, error) {
+	v, err := c.value(name, 0)
 	if err != nil {
 		return mil.Tensor{}, err
 	}
-	return out[m.out], nil
+	t, err := mil.Resolve(v, c.weights)
+	if err != nil {
+		return t, fmt.Errorf("constant %s at line %d: %w", name, c.made[name].op.Line, err)
+	}
+	return t, nil
+}
+
+func (c *Constants) value(name string, depth int) (*mil.Value, error) {
+	m, ok := c.made[name]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%q is not a constant of the program", name)
+	case m.op.Type == "const":
+		if v := m.op.Attr("val"); v != nil {
+			return v, nil
+		}
+		return nil, fmt.Errorf("constant %s at line %d has no value", name, m.op.Line)
+	case depth == maxChain:
+		return nil, fmt.Errorf("constant %s at line %d: more than %d operations feed into each other", name, m.op.Line, maxChain)
+	}
+	out, err := c.apply(m.op, depth)
+	if err != nil {
+		return nil, err
+	}
+	t := out[m.out]
+	return &mil.Value{Type: mil.TensorOf(t.DType, t.Shape...), Data: t.Data}, nil
 }
 
 // Apply evaluates one operation over the constants: one of the block, or a
 // variation of one.
 func (c *Constants) Apply(op *mil.Op) ([]mil.Tensor, error) { return c.apply(op, 0) }
 
-func (c *Constants) apply(op *mil.Op, depth int) ([]mil.Tensor, error) {
-	if n, err := declared(op); err == nil && c.Limit > 0 && n > c.Limit {
-		return nil, fmt.Errorf("operation %s at line %d: a result of %d elements, the limit is %d", op.Type, op.Line, n, c.Limit)
+func (c *Constants) apply(op *mil.Op, depth int) (out []mil.Tensor, err error) {
+	if n, wrong := declared(op); wrong == nil && c.Limit > 0 && n > c.Limit {
+		err = fmt.Errorf("a result of %d elements, the limit is %d", n, c.Limit)
+	} else {
+		out, err = Apply(op, c.weights, func(name string) (*mil.Value, error) { return c.value(name, depth+1) })
 	}
-	return Apply(op, c.weights, func(name string) (mil.Tensor, error) { return c.tensor(name, depth+1) })
+	if err != nil {
+		return nil, fmt.Errorf("operation %s at line %d: %w", op.Type, op.Line, err)
+	}
+	return out, nil
 }

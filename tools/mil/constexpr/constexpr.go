@@ -15,13 +15,18 @@
 // they are inputs, which may be results of other constexpr operations. Both
 // are read in either.
 //
-// Arithmetic is in the type of scale, each step rounded to nearest even, as
-// coremltools computes it; integers are widened before they are subtracted.
+// Arithmetic is that of coremltools' own functions, step by step, each rounded
+// to nearest even: constexpr_affine_dequantize in float32; the blockwise forms
+// in the type of scale, to which data is converted first, or in float32 from a
+// float32 offset on. Results are rounded to the type of scale. Integers are
+// widened before they are subtracted, so that only a float offset makes a
+// result differ from the exact one rounded once.
 package constexpr
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
@@ -34,7 +39,22 @@ func Is(op *mil.Op) bool { return strings.HasPrefix(op.Type, "constexpr_") }
 // announce far more than it holds.
 const maxElements = 1 << 28
 
-var kinds = map[string]func(*call) ([]mil.Tensor, error){
+// plan is what an operation gives: types and shapes first, elements when make
+// is called, which alone reads weights.
+type plan struct {
+	types []*mil.Type
+	make  func() ([][]byte, error)
+}
+
+// one is the plan of an operation with one result.
+func one(t *mil.Type, make func() ([]byte, error)) *plan {
+	return &plan{[]*mil.Type{t}, func() ([][]byte, error) {
+		b, err := make()
+		return [][]byte{b}, err
+	}}
+}
+
+var kinds = map[string]func(*call) (*plan, error){
 	"constexpr_affine_dequantize":            affine,
 	"constexpr_lut_to_dense":                 lutToDense,
 	"constexpr_sparse_to_dense":              sparseToDense,
@@ -51,28 +71,45 @@ var ErrUnknown = errors.New("not one that decompresses weights")
 // by name; w finds weights and may be nil. The results agree with the types
 // of op's outputs, or there is an error; nothing larger than they is made on
 // the way. The error wraps ErrUnknown for an operation that is not known.
-func Apply(op *mil.Op, w mil.Weights, get func(name string) (mil.Tensor, error)) ([]mil.Tensor, error) {
-	out, err := apply(op, w, get)
+func Apply(op *mil.Op, w mil.Weights, get func(name string) (*mil.Value, error)) ([]mil.Tensor, error) {
+	p, err := prepare(op, w, get)
 	if err != nil {
-		return nil, fmt.Errorf("operation %s at line %d: %w", op.Type, op.Line, err)
+		return nil, err
+	}
+	data, err := p.make()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]mil.Tensor, len(data))
+	for i, t := range p.types {
+		out[i] = mil.Tensor{DType: t.DType, Shape: t.Shape, Data: data[i]}
 	}
 	return out, nil
 }
 
-func apply(op *mil.Op, w mil.Weights, get func(name string) (mil.Tensor, error)) ([]mil.Tensor, error) {
+// Check is Apply without elements: it finds every error that types and shapes
+// show. The values that get returns need no data, but for axes, shapes and
+// names of types.
+func Check(op *mil.Op, get func(name string) (*mil.Value, error)) error {
+	_, err := prepare(op, nil, get)
+	return err
+}
+
+func prepare(op *mil.Op, w mil.Weights, get func(name string) (*mil.Value, error)) (*plan, error) {
 	f, ok := kinds[op.Type]
 	if !ok {
 		return nil, ErrUnknown
 	}
-	limit, err := declared(op)
+	if n, err := declared(op); err != nil {
+		return nil, err
+	} else if n > maxElements {
+		return nil, fmt.Errorf("a result of %d elements, the limit is %d", n, maxElements)
+	}
+	p, err := f(&call{op: op, weights: w, get: get})
 	if err != nil {
 		return nil, err
 	}
-	out, err := f(&call{op: op, weights: w, get: get, limit: limit})
-	if err != nil {
-		return nil, err
-	}
-	return out, checkOutputs(op, out)
+	return p, checkOutputs(op, p.types)
 }
 
 // declared is the number of elements of op's largest output.
@@ -85,19 +122,16 @@ func declared(op *mil.Op) (int64, error) {
 		}
 		largest = max(largest, n)
 	}
-	if largest > maxElements {
-		return 0, fmt.Errorf("a result of %d elements, the limit is %d", largest, maxElements)
-	}
 	return largest, nil
 }
 
-func checkOutputs(op *mil.Op, out []mil.Tensor) error {
-	if len(out) != len(op.Outputs) {
-		return fmt.Errorf("expected %d results, the program names %d", len(out), len(op.Outputs))
+func checkOutputs(op *mil.Op, types []*mil.Type) error {
+	if len(types) != len(op.Outputs) {
+		return fmt.Errorf("expected %d results, the program names %d", len(types), len(op.Outputs))
 	}
 	for i, o := range op.Outputs {
-		if got := mil.TensorOf(out[i].DType, out[i].Shape...); !got.Equal(o.Type) {
-			return fmt.Errorf("result %s: the program says %s, the operands give %s", o.Name, o.Type, got)
+		if !types[i].Equal(o.Type) {
+			return fmt.Errorf("result %s: the program says %s, the operands give %s", o.Name, o.Type, types[i])
 		}
 	}
 	return nil
@@ -107,103 +141,92 @@ func checkOutputs(op *mil.Op, out []mil.Tensor) error {
 type call struct {
 	op      *mil.Op
 	weights mil.Weights
-	get     func(name string) (mil.Tensor, error)
-	// limit is how many elements a result may have.
-	limit int64
-}
-
-// fits refuses, before anything is made, what is larger than the results that
-// the program declares.
-func (c *call) fits(what string, shape []int64) error {
-	if n, err := mil.TensorOf(mil.Uint8, shape...).Elements(); err != nil || n > c.limit {
-		return fmt.Errorf("%s of shape %v: the program declares a result of %d elements", what, shape, c.limit)
-	}
-	return nil
-}
-
-// binding finds a parameter among inputs and attributes; nil when absent.
-func (c *call) binding(name string) (*mil.Binding, error) {
-	v := c.op.Attr(name)
-	a := c.op.Input(name)
-	switch {
-	case v != nil && a != nil:
-		return nil, fmt.Errorf("%s is given as input and as attribute", name)
-	case v != nil:
-		return &mil.Binding{Value: v}, nil
-	case a == nil:
-		return nil, nil
-	case len(a.Bindings) != 1:
-		return nil, fmt.Errorf("%s: expected one value, found %d", name, len(a.Bindings))
-	}
-	return &a.Bindings[0], nil
+	get     func(name string) (*mil.Value, error)
 }
 
 func (c *call) has(name string) bool { return c.op.Attr(name) != nil || c.op.Input(name) != nil }
 
-func (c *call) tensor(name string) (mil.Tensor, error) {
-	b, err := c.binding(name)
+// value finds a parameter among inputs and attributes.
+func (c *call) value(name string) (*mil.Value, error) {
+	v, a := c.op.Attr(name), c.op.Input(name)
+	switch {
+	case v != nil && a != nil:
+		return nil, fmt.Errorf("%s is given as input and as attribute", name)
+	case v != nil:
+		return v, nil
+	case a == nil:
+		return nil, fmt.Errorf("%s is missing", name)
+	case len(a.Bindings) != 1:
+		return nil, fmt.Errorf("%s: expected one value, found %d", name, len(a.Bindings))
+	case a.Bindings[0].Value != nil:
+		return a.Bindings[0].Value, nil
+	}
+	v, err := c.get(a.Bindings[0].Name)
 	if err != nil {
-		return mil.Tensor{}, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if b == nil {
-		return mil.Tensor{}, fmt.Errorf("%s is missing", name)
-	}
-	var t mil.Tensor
-	if b.Value != nil {
-		t, err = mil.Resolve(b.Value, c.weights)
-	} else {
-		t, err = c.get(b.Name)
-	}
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", name, err)
-	}
-	return t, checkTensor(name, t)
+	return v, nil
 }
 
-// checkTensor holds a tensor's bytes against its shape, so that what follows
-// can index without looking.
-func checkTensor(name string, t mil.Tensor) error {
-	n, err := mil.TensorOf(t.DType, t.Shape...).Elements()
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if n > maxElements {
-		return fmt.Errorf("%s: %d elements, the limit is %d", name, n, maxElements)
-	}
-	size, err := mil.PackedSize(t.DType, n)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if int64(len(t.Data)) != size {
-		return fmt.Errorf("%s: expected %d bytes, found %d", name, size, len(t.Data))
-	}
-	return nil
+// operand is a parameter whose elements are read last.
+type operand struct {
+	*mil.Type
+	name    string
+	value   *mil.Value
+	weights mil.Weights
 }
 
-// typed is tensor with the element types that the operation's definition allows.
-func (c *call) typed(name string, allowed ...mil.DType) (mil.Tensor, error) {
-	t, err := c.tensor(name)
+// typed is a parameter of one of the element types that the operation's
+// definition allows.
+func (c *call) typed(name string, allowed ...mil.DType) (operand, error) {
+	v, err := c.value(name)
 	if err != nil {
-		return t, err
+		return operand{}, err
 	}
-	for _, d := range allowed {
-		if t.DType == d {
-			return t, nil
-		}
+	if n, err := v.Type.Elements(); err != nil {
+		return operand{}, fmt.Errorf("%s: %w", name, err)
+	} else if n > maxElements {
+		return operand{}, fmt.Errorf("%s: %d elements, the limit is %d", name, n, maxElements)
 	}
-	return t, fmt.Errorf("%s: element type %s is not allowed here", name, t.DType)
+	if !slices.Contains(allowed, v.Type.DType) {
+		return operand{}, fmt.Errorf("%s: element type %s is not allowed here", name, v.Type.DType)
+	}
+	return operand{v.Type, name, v, c.weights}, nil
+}
+
+// load reads the elements; as many as the type says, so that what follows can
+// index without looking.
+func (o operand) load() (mil.Tensor, error) {
+	t, err := mil.Resolve(o.value, o.weights)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", o.name, err)
+	}
+	return t, err
+}
+
+// floats is load for reading numbers by index.
+func (o operand) floats() (func(int64) float32, error) {
+	t, err := o.load()
+	if err != nil {
+		return nil, err
+	}
+	return Floats(t)
 }
 
 // ints is a parameter of few integers, such as axis or shape.
 func (c *call) ints(name string) ([]int64, error) {
-	t, err := c.tensor(name)
+	v, err := c.value(name)
 	if err != nil {
 		return nil, err
 	}
-	if !t.DType.IsInt() || len(t.Data) > 1<<10 {
-		return nil, fmt.Errorf("%s: expected a few integers, found %s", name, mil.TensorOf(t.DType, t.Shape...))
+	if n, err := v.Type.Elements(); err != nil || n > 1<<7 || !v.Type.DType.IsInt() {
+		return nil, fmt.Errorf("%s: expected a few integers, found %s", name, v.Type)
 	}
-	return mil.DecodeInts(mil.TensorOf(t.DType, t.Shape...), t.Data)
+	t, err := mil.Resolve(v, c.weights)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return mil.DecodeInts(v.Type, t.Data)
 }
 
 // axis is a scalar parameter within −rank … rank−1, made non-negative.
@@ -221,16 +244,20 @@ func (c *call) axis(name string, rank int) (int, error) {
 	return int(v[0]), nil
 }
 
-// shape is the output shape of operations up to iOS 17.
+// shape is the output shape of operations up to iOS 17, and its product.
 func (c *call) shape() ([]int64, int64, error) {
 	s, err := c.ints("shape")
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := c.fits("shape", s); err != nil {
-		return nil, 0, err
+	n, err := mil.TensorOf(mil.Uint8, s...).Elements()
+	if err != nil {
+		return nil, 0, fmt.Errorf("shape: %w", err)
 	}
-	return s, product(s), nil
+	if n > maxElements {
+		return nil, 0, fmt.Errorf("shape %v: %d elements, the limit is %d", s, n, maxElements)
+	}
+	return s, n, nil
 }
 
 func product(shape []int64) int64 {

@@ -1,22 +1,15 @@
 package constexpr
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/half"
 )
 
-func affine(c *call) ([]mil.Tensor, error) {
+func affine(c *call) (*plan, error) {
 	data, err := c.typed("quantized_data", mil.Int8, mil.Uint8)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.fits("quantized_data", data.Shape); err != nil {
 		return nil, err
 	}
 	scale, err := c.typed("scale", mil.Float16, mil.Float32)
@@ -31,99 +24,119 @@ func affine(c *call) ([]mil.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	scaleAt, err := alongAxis("scale", scale, data.Shape, axis)
-	if err != nil {
-		return nil, err
-	}
-	zeroAt, err := alongAxis("zero_point", zero, data.Shape, axis)
-	if err != nil {
-		return nil, err
-	}
-	at, err := Floats(data)
-	if err != nil {
-		return nil, err
-	}
-	n, inner, width := product(data.Shape), product(data.Shape[axis+1:]), data.Shape[axis]
-	out := make([]byte, 0, n*int64(scale.DType.Bits()/8))
-	for i := range n {
-		ch := i / inner % width
-		// coremltools subtracts and multiplies in float32 here, whatever the
-		// type of scale, and rounds once at the end.
-		y := (at(i) - zeroAt(ch)) * scaleAt(ch)
-		if scale.DType == mil.Float16 {
-			out = binary.LittleEndian.AppendUint16(out, half.FromFloat32(y))
-		} else {
-			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(y))
+	for _, p := range []operand{scale, zero} {
+		if len(p.Shape) > 1 || len(p.Shape) == 1 && p.Shape[0] != data.Shape[axis] {
+			return nil, fmt.Errorf("%s of shape %v: expected one number, or %d for axis %d of %v", p.name, p.Shape, data.Shape[axis], axis, data.Shape)
 		}
 	}
-	return []mil.Tensor{{DType: scale.DType, Shape: data.Shape, Data: out}}, nil
-}
-
-// alongAxis reads a parameter that is one number, or one for each position of
-// an axis.
-func alongAxis(name string, t mil.Tensor, shape []int64, axis int) (func(int64) float32, error) {
-	at, err := Floats(t)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(t.Shape) == 0:
-		return func(int64) float32 { return at(0) }, nil
-	case len(t.Shape) == 1 && t.Shape[0] == shape[axis]:
-		return at, nil
-	}
-	return nil, fmt.Errorf("%s of shape %v: expected one number, or %d for axis %d of %v", name, t.Shape, shape[axis], axis, shape)
+	return one(mil.TensorOf(scale.DType, data.Shape...), func() ([]byte, error) {
+		at, err := data.floats()
+		if err != nil {
+			return nil, err
+		}
+		scaleAt, err := scale.floats()
+		if err != nil {
+			return nil, err
+		}
+		zeroAt, err := zero.floats()
+		if err != nil {
+			return nil, err
+		}
+		n, inner, width := product(data.Shape), product(data.Shape[axis+1:]), data.Shape[axis]
+		// coremltools subtracts and multiplies in float32 here, whatever the
+		// type of scale, and rounds once at the end.
+		a := newNumbers(scale.DType, n)
+		for i := range n {
+			ch := i / inner % width // or 0 times ch, for one number
+			a.put((at(i) - zeroAt(ch*int64(len(zero.Shape)))) * scaleAt(ch*int64(len(scale.Shape))))
+		}
+		return a.out, nil
+	}), nil
 }
 
 var quantized = []mil.DType{mil.Int4, mil.Uint4, mil.Int8, mil.Uint8, mil.Float16, mil.Float32}
 
-func blockwise(c *call) ([]mil.Tensor, error) {
+func blockwise(c *call) (*plan, error) {
 	data, err := c.typed("data", quantized...)
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.shiftScale(data)
-	return []mil.Tensor{t}, err
+	s, err := c.shiftScale(data.Type)
+	if err != nil {
+		return nil, err
+	}
+	return one(s.result, func() ([]byte, error) {
+		t, err := data.load()
+		if err != nil {
+			return nil, err
+		}
+		return s.apply(t)
+	}), nil
 }
 
-// shiftScale applies the parameters scale and offset to data.
-func (c *call) shiftScale(data mil.Tensor) (mil.Tensor, error) {
-	if err := c.fits("data", data.Shape); err != nil {
-		return data, err
-	}
+// shiftScale is the parameters scale and offset, fit for data of one type.
+type shiftScale struct {
+	result        *mil.Type
+	steps         *stepper
+	scale, offset operand // offset has no type where none is given
+}
+
+func (c *call) shiftScale(data *mil.Type) (*shiftScale, error) {
 	scale, err := c.typed("scale", mil.Float16, mil.Float32)
 	if err != nil {
-		return scale, err
+		return nil, err
 	}
 	steps, err := blocks("scale", data.Shape, scale.Shape)
 	if err != nil {
-		return scale, err
+		return nil, err
 	}
-	scaleAt, err := Floats(scale)
-	if err != nil {
-		return scale, err
-	}
-	offsetAt, offsetType := func(int64) float32 { return 0 }, mil.Uint8
+	s := &shiftScale{result: mil.TensorOf(scale.DType, data.Shape...), steps: steps, scale: scale}
 	if c.has("offset") {
-		offset, err := c.typed("offset", quantized...)
+		o, err := c.typed("offset", quantized...)
 		if err != nil {
-			return scale, err
+			return nil, err
 		}
-		if !slices.Equal(offset.Shape, scale.Shape) || !offset.DType.IsFloat() && offset.DType != data.DType {
-			return scale, fmt.Errorf("offset of type %s: expected the shape of scale %v and floats or the data's type %s",
-				mil.TensorOf(offset.DType, offset.Shape...), scale.Shape, data.DType)
+		if !slices.Equal(o.Shape, scale.Shape) || !o.DType.IsFloat() && o.DType != data.DType {
+			return nil, fmt.Errorf("offset of type %s: expected the shape of scale %v and floats or the data's type %s", o.Type, scale.Shape, data.DType)
 		}
-		offsetType = offset.DType
-		if offsetAt, err = Floats(offset); err != nil {
-			return scale, err
-		}
+		s.offset = o
 	}
+	return s, nil
+}
+
+// apply computes as numpy does in coremltools: data is first converted to the
+// type of scale; each step rounds to the wider type of its operands; the
+// result is converted to the type of scale again.
+func (s *shiftScale) apply(data mil.Tensor) ([]byte, error) {
 	at, err := Floats(data)
 	if err != nil {
-		return scale, err
+		return nil, err
 	}
-	a := newArith(scale.DType, data.DType, offsetType, product(data.Shape))
-	steps.each(func(i, block int64) { a.put(at(i), offsetAt(block), scaleAt(block)) })
-	return mil.Tensor{DType: scale.DType, Shape: data.Shape, Data: a.out}, nil
+	scaleAt, err := s.scale.floats()
+	if err != nil {
+		return nil, err
+	}
+	offsetAt, offsetType := func(int64) float32 { return 0 }, data.DType
+	if s.offset.Type != nil {
+		offsetType = s.offset.DType
+		if offsetAt, err = s.offset.floats(); err != nil {
+			return nil, err
+		}
+	}
+	same := func(x float32) float32 { return x }
+	convert, round := same, same
+	if s.result.DType == mil.Float16 {
+		// Float16 holds integers of 8 bits and their differences.
+		if data.DType == mil.Float32 {
+			convert = toHalf
+		}
+		if offsetType != mil.Float32 && (data.DType.IsFloat() || offsetType.IsFloat()) {
+			round = toHalf
+		}
+	}
+	a := newNumbers(s.result.DType, product(data.Shape))
+	s.steps.each(func(i, block int64) { a.put(scaleAt(block) * round(convert(at(i))-offsetAt(block))) })
+	return a.out, nil
 }
 
 // stepper walks a tensor in row-major order together with the index of the
@@ -172,30 +185,27 @@ func (s *stepper) walk(axis int, block int64, i *int64, fn func(i, block int64))
 	}
 }
 
-func castUp(c *call) ([]mil.Tensor, error) {
+func castUp(c *call) (*plan, error) {
 	src, err := c.typed("source_val", mil.Float16)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fits("source_val", src.Shape); err != nil {
-		return nil, err
-	}
-	b, err := c.binding("output_dtype")
+	v, err := c.value("output_dtype")
 	if err != nil {
 		return nil, err
 	}
-	if b == nil {
-		return nil, errors.New("output_dtype is missing")
-	}
-	// From iOS 18 on it may be the name of a string constant; the type of the
-	// result says the same, and is checked.
-	if s, _ := b.Value.AsString(); b.Value != nil && s != "fp32" {
+	if s, _ := v.AsString(); s != "fp32" {
 		return nil, fmt.Errorf("output_dtype %q: only fp32 is defined", s)
 	}
-	n := product(src.Shape)
-	out := make([]byte, 0, 4*n)
-	for i := range n {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(half.ToFloat32(binary.LittleEndian.Uint16(src.Data[2*i:]))))
-	}
-	return []mil.Tensor{{DType: mil.Float32, Shape: src.Shape, Data: out}}, nil
+	return one(mil.TensorOf(mil.Float32, src.Shape...), func() ([]byte, error) {
+		at, err := src.floats()
+		if err != nil {
+			return nil, err
+		}
+		a := newNumbers(mil.Float32, product(src.Shape))
+		for i := range product(src.Shape) {
+			a.put(at(i))
+		}
+		return a.out, nil
+	}), nil
 }

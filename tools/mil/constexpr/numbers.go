@@ -41,7 +41,7 @@ func unpack(data []byte, bits int, n int64) []byte {
 // pack is the inverse of unpack for a whole tensor.
 func pack(codes []byte, d mil.DType) []byte {
 	bits := d.Bits()
-	if bits == 8 {
+	if bits >= 8 {
 		return codes
 	}
 	out := make([]byte, 0, (len(codes)*bits+7)/8)
@@ -82,38 +82,27 @@ func Floats(t mil.Tensor) (func(int64) float32, error) {
 	return nil, fmt.Errorf("numbers of type %s are not known here", t.DType)
 }
 
-// arith is arithmetic in float16 or float32. Float16 results are computed in
-// float32 and rounded, which gives the correctly rounded sum or product.
-type arith struct {
-	dtype mil.DType
-	// exact says that operands and their differences are integers that
-	// float16 holds, so that only the product needs rounding.
-	exact bool
-	out   []byte
+// numbers collects results of type float16 or float32.
+type numbers struct {
+	half bool
+	out  []byte
 }
 
-// newArith is for n results of type d; data and offset are the operands' types.
-func newArith(d, data, offset mil.DType, n int64) *arith {
-	small := func(t mil.DType) bool { return t.IsInt() && t.Bits() <= 8 }
-	return &arith{dtype: d, exact: d == mil.Float32 || small(data) && small(offset), out: make([]byte, 0, n*int64(d.Bits()/8))}
+func newNumbers(d mil.DType, n int64) *numbers {
+	return &numbers{half: d == mil.Float16, out: make([]byte, 0, n*int64(d.Bits()/8))}
 }
 
-func (a *arith) round(x float32) float32 {
-	if a.exact {
-		return x
-	}
-	return half.ToFloat32(half.FromFloat32(x))
-}
-
-// put appends scale·(x − offset), rounded after each step.
-func (a *arith) put(x, offset, scale float32) {
-	y := scale * a.round(a.round(x)-a.round(offset))
-	if a.dtype == mil.Float16 {
+func (a *numbers) put(y float32) {
+	if a.half {
 		a.out = binary.LittleEndian.AppendUint16(a.out, half.FromFloat32(y))
 		return
 	}
 	a.out = binary.LittleEndian.AppendUint32(a.out, math.Float32bits(y))
 }
+
+// toHalf rounds to float16. A sum or product of float16 numbers that is
+// computed in float32 becomes the correctly rounded one.
+func toHalf(x float32) float32 { return half.ToFloat32(half.FromFloat32(x)) }
 
 // elements moves elements of any type by index.
 type elements struct {
@@ -142,11 +131,5 @@ func (e elements) set(i int64, from elements, j int64) {
 	copy(e.data[i*e.size:(i+1)*e.size], from.data[j*e.size:])
 }
 
-// tensor packs the elements again.
-func (e elements) tensor(shape []int64) mil.Tensor {
-	data := e.data
-	if e.dtype.Bits() < 8 {
-		data = pack(e.data, e.dtype)
-	}
-	return mil.Tensor{DType: e.dtype, Shape: shape, Data: data}
-}
+// packed is the elements as a tensor stores them.
+func (e elements) packed() []byte { return pack(e.data, e.dtype) }

@@ -10,25 +10,34 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/mil"
 )
 
-var tableValues = []mil.DType{mil.Int8, mil.Uint8, mil.Float16, mil.Float32}
+var (
+	tableValues = []mil.DType{mil.Int8, mil.Uint8, mil.Float16, mil.Float32}
+	indexTypes  = []mil.DType{mil.Uint1, mil.Uint2, mil.Uint3, mil.Uint4, mil.Uint6, mil.Uint8}
+)
 
-func lutToDense(c *call) ([]mil.Tensor, error) {
+func lutToDense(c *call) (*plan, error) {
 	if c.has("shape") {
 		return lutPacked(c)
 	}
-	idx, err := c.typed("indices", mil.Uint1, mil.Uint2, mil.Uint3, mil.Uint4, mil.Uint6, mil.Uint8)
+	idx, err := c.typed("indices", indexTypes...)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fits("indices", idx.Shape); err != nil {
+	p, err := c.palette(idx.DType, idx.Shape)
+	if err != nil {
 		return nil, err
 	}
-	t, err := c.lookUp(unpacked(idx), idx.DType.Bits(), idx.Shape)
-	return []mil.Tensor{t}, err
+	return one(p.result, func() ([]byte, error) {
+		t, err := idx.load()
+		if err != nil {
+			return nil, err
+		}
+		return p.lookUp(unpacked(t))
+	}), nil
 }
 
 // lutPacked is the form up to iOS 17: one table for the whole tensor.
-func lutPacked(c *call) ([]mil.Tensor, error) {
+func lutPacked(c *call) (*plan, error) {
 	idx, err := c.typed("indices", mil.Uint8)
 	if err != nil {
 		return nil, err
@@ -48,205 +57,249 @@ func lutPacked(c *call) ([]mil.Tensor, error) {
 	if want := (n*int64(nbits) + 7) / 8; len(idx.Shape) != 1 || idx.Shape[0] != want {
 		return nil, fmt.Errorf("indices of shape %v: expected %d bytes for %d indices of %d bits", idx.Shape, want, n, nbits)
 	}
-	codes := idx.Data
-	if nbits < 8 {
-		codes = unpack(idx.Data, nbits, n)
-	}
-	from, to := unpackedElements(lut), newElements(lut.DType, n)
-	for i := range n {
-		to.set(i, from, int64(codes[i]))
-	}
-	return []mil.Tensor{to.tensor(shape)}, nil
+	return one(mil.TensorOf(lut.DType, shape...), func() ([]byte, error) {
+		codes, err := idx.load()
+		if err != nil {
+			return nil, err
+		}
+		table, err := lut.load()
+		if err != nil {
+			return nil, err
+		}
+		from, to := unpackedElements(table), newElements(lut.DType, n)
+		for i, code := range unpack(codes.Data, nbits, n) {
+			to.set(int64(i), from, int64(code))
+		}
+		return to.packed(), nil
+	}), nil
 }
 
-// lookUp replaces indices by entries of the parameter lut, which holds one
-// table of 2^nbits vectors for each block of the indices.
-func (c *call) lookUp(codes []byte, nbits int, shape []int64) (mil.Tensor, error) {
+// palette is the parameter lut: one table of 2^bits vectors for each block of
+// indices of one shape.
+type palette struct {
+	result         *mil.Type
+	lut            operand
+	steps          *stepper
+	entries, width int64
+	inner          int64 // elements of the indices per position of the vectors' axis
+}
+
+func (c *call) palette(indices mil.DType, shape []int64) (*palette, error) {
 	lut, err := c.typed("lut", tableValues...)
 	if err != nil {
-		return lut, err
+		return nil, err
 	}
 	r := len(shape)
 	if len(lut.Shape) != r+2 || r == 0 {
-		return lut, fmt.Errorf("lut of shape %v: expected two dimensions more than the indices %v", lut.Shape, shape)
+		return nil, fmt.Errorf("lut of shape %v: expected two dimensions more than the indices %v", lut.Shape, shape)
 	}
-	entries, width := lut.Shape[r], lut.Shape[r+1]
-	if entries != 1<<nbits || width < 1 {
-		return lut, fmt.Errorf("lut of shape %v: expected %d entries for indices of %d bits", lut.Shape, 1<<nbits, nbits)
+	p := &palette{lut: lut, entries: lut.Shape[r], width: lut.Shape[r+1]}
+	if p.entries != 1<<indices.Bits() || p.width < 1 {
+		return nil, fmt.Errorf("lut of shape %v: expected %d entries for indices of type %s", lut.Shape, 1<<indices.Bits(), indices)
 	}
-	steps, err := blocks("lut", shape, lut.Shape[:r])
-	if err != nil {
-		return lut, err
+	if p.steps, err = blocks("lut", shape, lut.Shape[:r]); err != nil {
+		return nil, err
 	}
 	axis := r - 1
 	if c.has("vector_axis") {
 		if axis, err = c.axis("vector_axis", r); err != nil {
-			return lut, err
+			return nil, err
 		}
-	} else if width > 1 {
-		return lut, errors.New("vector_axis is missing, and lut holds vectors")
+	} else if p.width > 1 {
+		return nil, errors.New("vector_axis is missing, and lut holds vectors")
 	}
-	outShape := slices.Clone(shape)
-	outShape[axis] *= width
-	if err := c.fits("result", outShape); err != nil {
-		return lut, err
-	}
-	inner := product(shape[axis+1:])
-	from, to := unpackedElements(lut), newElements(lut.DType, product(outShape))
-	steps.each(func(i, block int64) {
-		// An index becomes width elements along axis.
-		first := i/inner*inner*width + i%inner
-		entry := (block*entries + int64(codes[i])) * width
-		for v := range width {
-			to.set(first+v*inner, from, entry+v)
-		}
-	})
-	return to.tensor(outShape), nil
+	p.inner = product(shape[axis+1:])
+	p.result = mil.TensorOf(lut.DType, slices.Clone(shape)...)
+	p.result.Shape[axis] *= p.width
+	return p, nil
 }
 
-func sparseToDense(c *call) ([]mil.Tensor, error) {
-	data, err := c.typed("nonzero_data", quantized...)
+// lookUp replaces indices by entries.
+func (p *palette) lookUp(codes []byte) ([]byte, error) {
+	lut, err := p.lut.load()
 	if err != nil {
 		return nil, err
 	}
-	var shape []int64
-	var mask []byte
+	from, to := unpackedElements(lut), newElements(lut.DType, product(p.result.Shape))
+	p.steps.each(func(i, block int64) {
+		// An index becomes width elements along the axis.
+		first := i/p.inner*p.inner*p.width + i%p.inner
+		entry := (block*p.entries + int64(codes[i])) * p.width
+		for v := range p.width {
+			to.set(first+v*p.inner, from, entry+v)
+		}
+	})
+	return to.packed(), nil
+}
+
+// widen repeats a mask of the indices for the elements of their vectors.
+func (p *palette) widen(mask []byte) []byte {
+	if p.width == 1 {
+		return mask
+	}
+	out := make([]byte, 0, int64(len(mask))*p.width)
+	for at := int64(0); at < int64(len(mask)); at += p.inner {
+		for range p.width {
+			out = append(out, mask[at:at+p.inner]...)
+		}
+	}
+	return out
+}
+
+func sparseToDense(c *call) (*plan, error) {
+	data, err := c.nonzero("nonzero_data", quantized)
+	if err != nil {
+		return nil, err
+	}
+	read := c.mask
 	if c.has("shape") {
-		shape, mask, err = c.packedMask()
-	} else {
-		shape, mask, err = c.mask("mask")
+		read = c.packedMask
 	}
+	m, err := read("mask")
 	if err != nil {
 		return nil, err
 	}
-	t, err := scatter(data, mask, shape)
-	return []mil.Tensor{t}, err
+	return one(mil.TensorOf(data.DType, m.shape...), func() ([]byte, error) {
+		_, dense, err := scatter(data, m)
+		return dense.Data, err
+	}), nil
+}
+
+// mask says which elements of a shape are stored.
+type mask struct {
+	operand
+	shape []int64
+}
+
+func (c *call) mask(name string) (mask, error) {
+	m, err := c.typed(name, mil.Uint1)
+	if err != nil {
+		return mask{}, err
+	}
+	return mask{m, m.Shape}, nil
 }
 
 // packedMask is the form up to iOS 17: bytes of bits, padded with zeros.
-func (c *call) packedMask() (shape []int64, mask []byte, err error) {
-	m, err := c.typed("mask", mil.Uint8)
+func (c *call) packedMask(name string) (mask, error) {
+	m, err := c.typed(name, mil.Uint8)
 	if err != nil {
-		return nil, nil, err
+		return mask{}, err
 	}
 	shape, n, err := c.shape()
 	if err != nil {
-		return nil, nil, err
+		return mask{}, err
 	}
 	if len(m.Shape) != 1 || m.Shape[0] != (n+7)/8 {
-		return nil, nil, fmt.Errorf("mask of shape %v: expected %d bytes for %d elements", m.Shape, (n+7)/8, n)
+		return mask{}, fmt.Errorf("%s of shape %v: expected %d bytes for %d elements", name, m.Shape, (n+7)/8, n)
 	}
-	if n%8 != 0 && m.Data[n/8]>>(n%8) != 0 {
-		return nil, nil, errors.New("mask has bits behind its last element")
-	}
-	return shape, unpack(m.Data, 1, n), nil
+	return mask{m, shape}, nil
 }
 
-func (c *call) mask(name string) (shape []int64, mask []byte, err error) {
-	m, err := c.typed(name, mil.Uint1)
+// bits reads the mask, a byte for each bit.
+func (m mask) bits() ([]byte, error) {
+	t, err := m.load()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := c.fits(name, m.Shape); err != nil {
-		return nil, nil, err
+	n := product(m.shape)
+	if m.DType == mil.Uint8 && n%8 != 0 && t.Data[n/8]>>(n%8) != 0 {
+		return nil, errors.New("mask has bits behind its last element")
 	}
-	return m.Shape, unpacked(m), nil
+	return unpack(t.Data, 1, n), nil
 }
 
-// scatter puts data where mask is set, zeros elsewhere.
-func scatter(data mil.Tensor, mask []byte, shape []int64) (mil.Tensor, error) {
-	set := int64(bytes.Count(mask, []byte{1}))
-	if len(data.Shape) != 1 || data.Shape[0] != set {
-		return data, fmt.Errorf("non-zero data of shape %v: expected the %d elements that the mask has bits for", data.Shape, set)
+// nonzero is a parameter that holds the elements that a mask has bits for.
+func (c *call) nonzero(name string, allowed []mil.DType) (operand, error) {
+	data, err := c.typed(name, allowed...)
+	if err == nil && len(data.Shape) != 1 {
+		err = fmt.Errorf("%s of shape %v: expected a vector", name, data.Shape)
 	}
-	from, to := unpackedElements(data), newElements(data.DType, int64(len(mask)))
+	return data, err
+}
+
+// scatter puts data where the mask is set, zeros elsewhere.
+func scatter(data operand, m mask) (set []byte, dense mil.Tensor, err error) {
+	if set, err = m.bits(); err != nil {
+		return nil, dense, err
+	}
+	if n := int64(bytes.Count(set, []byte{1})); n != data.Shape[0] {
+		return nil, dense, fmt.Errorf("%s of shape %v: expected the %d elements that the mask has bits for", data.name, data.Shape, n)
+	}
+	t, err := data.load()
+	if err != nil {
+		return nil, dense, err
+	}
+	from, to := unpackedElements(t), newElements(data.DType, int64(len(set)))
 	next := int64(0)
-	for i, m := range mask {
-		if m != 0 {
+	for i, on := range set {
+		if on != 0 {
 			to.set(int64(i), from, next)
 			next++
 		}
 	}
-	return to.tensor(shape), nil
+	return set, mil.Tensor{DType: data.DType, Shape: m.shape, Data: to.packed()}, nil
 }
 
-// gather is the inverse of scatter.
-func gather(t mil.Tensor, mask []byte) mil.Tensor {
-	set := int64(bytes.Count(mask, []byte{1}))
-	from, to := unpackedElements(t), newElements(t.DType, set)
-	next := int64(0)
-	for i, m := range mask {
-		if m != 0 {
-			to.set(next, from, int64(i))
-			next++
+// gather is the inverse of scatter, for results, which have whole bytes.
+func gather(dense []byte, set []byte) []byte {
+	if len(set) == 0 {
+		return nil
+	}
+	size := len(dense) / len(set)
+	out := make([]byte, 0, bytes.Count(set, []byte{1})*size)
+	for i, on := range set {
+		if on != 0 {
+			out = append(out, dense[i*size:(i+1)*size]...)
 		}
 	}
-	return to.tensor([]int64{set})
+	return out
 }
 
-func sparseBlockwise(c *call) ([]mil.Tensor, error) {
-	shape, mask, err := c.mask("data_mask")
+func sparseBlockwise(c *call) (*plan, error) {
+	m, err := c.mask("data_mask")
 	if err != nil {
 		return nil, err
 	}
-	data, err := c.typed("nonzero_data", quantized...)
+	data, err := c.nonzero("nonzero_data", quantized)
 	if err != nil {
 		return nil, err
 	}
-	dense, err := scatter(data, mask, shape)
+	s, err := c.shiftScale(mil.TensorOf(data.DType, m.shape...))
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.shiftScale(dense)
-	if err != nil {
-		return nil, err
-	}
-	return []mil.Tensor{maskTensor(mask, shape), gather(out, mask)}, nil
-}
-
-func lutToSparse(c *call) ([]mil.Tensor, error) {
-	shape, mask, err := c.mask("indices_mask")
-	if err != nil {
-		return nil, err
-	}
-	data, err := c.typed("indices_nonzero_data", mil.Uint1, mil.Uint2, mil.Uint3, mil.Uint4, mil.Uint6, mil.Uint8)
-	if err != nil {
-		return nil, err
-	}
-	dense, err := scatter(data, mask, shape)
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.lookUp(unpacked(dense), data.DType.Bits(), shape)
-	if err != nil {
-		return nil, err
-	}
-	wide := widen(mask, shape, out.Shape)
-	return []mil.Tensor{maskTensor(wide, out.Shape), gather(out, wide)}, nil
-}
-
-// widen repeats a mask along the axis in which to is longer.
-func widen(mask []byte, shape, to []int64) []byte {
-	for axis := range shape {
-		width := int64(1)
-		if shape[axis] > 0 {
-			width = to[axis] / shape[axis]
+	types := []*mil.Type{mil.TensorOf(mil.Uint1, m.shape...), mil.TensorOf(s.result.DType, data.Shape...)}
+	return &plan{types, func() ([][]byte, error) {
+		set, dense, err := scatter(data, m)
+		if err != nil {
+			return nil, err
 		}
-		if width == 1 {
-			continue
-		}
-		inner := product(shape[axis+1:])
-		out := make([]byte, 0, product(to))
-		for at := int64(0); at < int64(len(mask)); at += inner {
-			for range width {
-				out = append(out, mask[at:at+inner]...)
-			}
-		}
-		return out
-	}
-	return mask
+		out, err := s.apply(dense)
+		return [][]byte{pack(set, mil.Uint1), gather(out, set)}, err
+	}}, nil
 }
 
-func maskTensor(mask []byte, shape []int64) mil.Tensor {
-	return mil.Tensor{DType: mil.Uint1, Shape: shape, Data: pack(mask, mil.Uint1)}
+func lutToSparse(c *call) (*plan, error) {
+	m, err := c.mask("indices_mask")
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.nonzero("indices_nonzero_data", indexTypes)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.palette(data.DType, m.shape)
+	if err != nil {
+		return nil, err
+	}
+	types := []*mil.Type{mil.TensorOf(mil.Uint1, p.result.Shape...), mil.TensorOf(p.result.DType, data.Shape[0]*p.width)}
+	return &plan{types, func() ([][]byte, error) {
+		set, indices, err := scatter(data, m)
+		if err != nil {
+			return nil, err
+		}
+		out, err := p.lookUp(unpacked(indices))
+		wide := p.widen(set)
+		return [][]byte{pack(wide, mil.Uint1), gather(out, wide)}, err
+	}}, nil
 }

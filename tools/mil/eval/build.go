@@ -134,6 +134,30 @@ func staticShape(t *mil.Type) ([]int, error) {
 	return shape, nil
 }
 
+// looseShape is staticShape without the limit on rank, for stored constants.
+func looseShape(t *mil.Type) ([]int, error) {
+	if t.IsTensor() && len(t.Shape) > maxRank {
+		flat := *t
+		var shape []int
+		if !t.Static() || len(t.Shape) > 2*maxRank {
+			return nil, fmt.Errorf("%s is no shape of a constant", t)
+		}
+		for at := 0; at < len(t.Shape); at += maxRank {
+			flat.Shape = t.Shape[at:min(at+maxRank, len(t.Shape))]
+			part, err := staticShape(&flat)
+			if err != nil {
+				return nil, err
+			}
+			shape = append(shape, part...)
+		}
+		if n, err := t.Elements(); err != nil || n > maxElements {
+			return nil, fmt.Errorf("%s has too many elements", t)
+		}
+		return shape, nil
+	}
+	return staticShape(t)
+}
+
 // computable lists the element types that a value may have at run time.
 func computable(d mil.DType) error {
 	switch d {

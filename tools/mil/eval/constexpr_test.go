@@ -17,7 +17,11 @@ func constants(t *testing.T, body string, types map[string]string) map[string]mi
 		body += "\ntensor<" + typ + "> out_" + name + " = identity(x=" + name + ");"
 		outs = append(outs, "out_"+name)
 	}
-	plan, err := Compile(program(t, "tensor<fp32,[1]> unused", body, strings.Join(outs, ", ")), "main", nil, Options{})
+	p := program(t, "tensor<fp32,[1]> unused", body, strings.Join(outs, ", "))
+	if o := Check(p, "main"); len(o) > 0 {
+		t.Fatal(o)
+	}
+	plan, err := Compile(p, "main", nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,15 +82,23 @@ func TestDocumentedCompressions(t *testing.T) {
 
 func TestCompressionsThatDoNotFit(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
-		"mask and values": {`tensor<fp32,[3]> y = constexpr_sparse_to_dense(mask=tensor<uint1,[3]>([1,1,0]), nonzero_data=tensor<fp32,[1]>([7.0]));`, "2 ones"},
+		"mask and values": {`tensor<fp32,[3]> y = constexpr_sparse_to_dense(mask=tensor<uint1,[3]>([1,1,0]), nonzero_data=tensor<fp32,[1]>([7.0]));`, "the 2 elements that the mask has bits for"},
 		"mask and shape": {`tensor<fp32,[50]> y = constexpr_sparse_to_dense()[mask=tensor<uint8,[1]>([1]), nonzero_data=tensor<fp32,[1]>([7.0]), shape=tensor<uint32,[1]>([50])];`,
-			"does not fit shape"},
-		"entries and bits": {`tensor<fp16,[2]> y = constexpr_lut_to_dense(indices=tensor<uint2,[2]>([0,1]), lut=tensor<fp16,[1,2,1]>([[[1.0],[2.0]]]));`, "2 entries"},
+			"expected 7 bytes for 50 elements"},
+		"entries and bits": {`tensor<fp16,[2]> y = constexpr_lut_to_dense(indices=tensor<uint2,[2]>([0,1]), lut=tensor<fp16,[1,2,1]>([[[1.0],[2.0]]]));`, "expected 4 entries"},
 		"blocks":           {`tensor<fp16,[3]> y = constexpr_blockwise_shift_scale(data=tensor<int8,[3]>([1,2,3]), scale=tensor<fp16,[2]>([1.0,2.0]));`, "does not divide"},
 		"computed data":    {`tensor<fp32,[1]> y = constexpr_sparse_to_dense(mask=tensor<uint1,[1]>([1]), nonzero_data=x);`, "computed value"},
-		"vector axis":      {`tensor<fp16,[4]> y = constexpr_lut_to_dense(indices=tensor<uint1,[2]>([0,1]), lut=tensor<fp16,[1,2,2]>([[[1.0,2.0],[3.0,4.0]]]));`, "vector_axis"},
+		"one of two outputs": {`tensor<uint1,[1]> y = constexpr_lut_to_sparse(indices_mask=tensor<uint1,[1]>([1]), indices_nonzero_data=tensor<uint1,[1]>([0]),
+			lut=tensor<fp16,[1,2,1]>([[[1.0],[2.0]]]));`, "2 results"},
+		"name of a type": {`string s = const()[val=string("fp16")]; tensor<fp16,[1]> y = constexpr_cast(source_val=tensor<fp16,[1]>([1.0]), output_dtype=s);`, "only fp32"},
+		"no extent":      {`tensor<fp16,[0]> y = constexpr_blockwise_shift_scale(data=tensor<int8,[0]>([]), scale=tensor<fp16,[1]>([1.0]));`, "refuses empty"},
+		"vector axis":    {`tensor<fp16,[4]> y = constexpr_lut_to_dense(indices=tensor<uint1,[2]>([0,1]), lut=tensor<fp16,[1,2,2]>([[[1.0,2.0],[3.0,4.0]]]));`, "vector_axis"},
 	} {
 		p := program(t, "tensor<fp32,[1]> x", c.body, "y")
+		// Only what a mask holds needs weights.
+		if o := Check(p, "main"); name != "mask and values" && (len(o) == 0 || o[0].Op == "" || o[0].Line == 0 || !strings.Contains(o[0].Problem, c.want)) {
+			t.Errorf("%s: the check finds %v, want something about %q", name, o, c.want)
+		}
 		if _, err := Compile(p, "main", nil, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want something about %q", name, err, c.want)
 		}

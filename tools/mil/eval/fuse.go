@@ -182,7 +182,7 @@ func makeAttention(c *call) {
 		return
 	}
 	l := &loops{shape: batch, strides: [][]int{q.strides[:r-2], k.strides[:r-2], v.strides[:r-2], out.strides[:r-2], ms[:r-2]}}
-	scale := attentionScale(inner)
+	scale := float32(1 / math.Sqrt(float64(inner)))
 	c.step(out, func(f *frame) {
 		var heads []kernel.Attention
 		var added []float32

@@ -84,13 +84,13 @@ func init() {
 	add(moves+"; constant bounds", makeSliceBySize, []string{"x", "begin", "size"}, "slice_by_size")
 
 	const folds = "decompressed when compiled"
-	add(folds, makeAffineDequantize, []string{"quantized_data", "zero_point", "scale", "axis"}, "constexpr_affine_dequantize")
-	add(folds, makeConstexprCast, []string{"source_val", "output_dtype"}, "constexpr_cast")
-	add(folds, makeLUTToDense, []string{"indices", "lut", "shape", "vector_axis"}, "constexpr_lut_to_dense")
-	add(folds, makeSparseToDense, []string{"nonzero_data", "mask", "shape"}, "constexpr_sparse_to_dense")
-	add(folds, makeBlockwiseShiftScale, []string{"data", "scale", "offset"}, "constexpr_blockwise_shift_scale")
-	add(folds, makeLUTToSparse, []string{"indices_mask", "indices_nonzero_data", "lut", "vector_axis"}, "constexpr_lut_to_sparse")
-	add(folds, makeSparseBlockwiseShiftScale, []string{"data_mask", "nonzero_data", "scale", "offset"}, "constexpr_sparse_blockwise_shift_scale")
+	add(folds, makeFolded, []string{"quantized_data", "zero_point", "scale", "axis"}, "constexpr_affine_dequantize")
+	add(folds, makeFolded, []string{"source_val", "output_dtype"}, "constexpr_cast")
+	add(folds, makeFolded, []string{"indices", "lut", "shape", "vector_axis"}, "constexpr_lut_to_dense")
+	add(folds, makeFolded, []string{"nonzero_data", "mask", "shape"}, "constexpr_sparse_to_dense")
+	add(folds, makeFolded, []string{"data", "scale", "offset"}, "constexpr_blockwise_shift_scale")
+	add(folds, makeFolded, []string{"indices_mask", "indices_nonzero_data", "lut", "vector_axis"}, "constexpr_lut_to_sparse")
+	add(folds, makeFolded, []string{"data_mask", "nonzero_data", "scale", "offset"}, "constexpr_sparse_blockwise_shift_scale")
 }
 
 // Support is one operation that is evaluated.
