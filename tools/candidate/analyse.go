@@ -169,6 +169,9 @@ func (b *Batch) assigned(c *source, open int, body code, state string) int {
 	m := regexp.MustCompile(`\b` + state + `\s*->\s*batch\s*=[^=]|\b(?:std\s*::\s*)?memset\s*\(\s*&\s*` + state + `\s*->\s*batch\s*,\s*0\s*,\s*sizeof\s*\(?\s*(?:` +
 		state + `\s*->\s*batch|(?:struct\s+)?whisper_batch)\s*\)?\s*\)\s*;`).FindIndex(body)
 	if m == nil {
+		if !b.Initialised {
+			b.unread("whisper_init_state does not assign the batch itself")
+		}
 		return len(body)
 	}
 	before := string(body[:m[0]])
