@@ -70,7 +70,7 @@ func Analyse(text []byte) *Batch {
 	b := &Batch{Returns: []Return{}}
 	open, end, ok := c.block(stateStruct)
 	if !ok {
-		return b.unread("no struct whisper_state")
+		return b.unread("no struct whisper_state, or more than one")
 	}
 	state := c.code[open : end+1]
 	init, ok := b.declaration(c, text, open, state)
@@ -79,7 +79,7 @@ func Analyse(text []byte) *Batch {
 	}
 	open, end, ok = c.block(initFunction)
 	if !ok {
-		return b.unread("no body of whisper_init_state")
+		return b.unread("no body of whisper_init_state, or more than one")
 	}
 	body := c.code[open : end+1]
 	made := newState.FindSubmatchIndex(body)

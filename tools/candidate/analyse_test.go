@@ -135,6 +135,8 @@ func TestVariants(t *testing.T) {
 		"zeroed behind a macro":         {edit(made, made+"\n#ifdef SAFE\n    state->batch = {};\n#endif"), 0, false},
 		"zeroed after one return":       {edit("#ifdef WHISPER_USE_COREML\n", "    state->batch = {};\n#ifdef WHISPER_USE_COREML\n"), 1, false},
 		"assigned by another function":  {edit(assignment, "    init_batch(state);\n"), 3, false},
+		"two functions of the name":     {"static whisper_state * whisper_init_state(whisper_context * ctx, int) {\n    whisper_state * state = new whisper_state{};\n    state->batch = {};\n    return state;\n}\n" + upstream, 0, false},
+		"raw text of another kind":      {edit(made, made+"\n    const char * s = u8R\"x(\" {)x\";"), 2, false},
 		"jumps":                         {strings.ReplaceAll(upstream, "whisper_free_state(state);\n", "goto fail;\n"), 0, false},
 		"macro that returns":            {"#define FAIL(s) do { \\\n    whisper_free_state(s); \\\n    return nullptr; \\\n} while (0)\n" + ways("FAIL(state);"), 0, false},
 		"macro in a macro":              {"#define OUT return nullptr\n#define FAIL(s) drop(s); OUT\n" + ways("FAIL(state);"), 0, false},

@@ -54,7 +54,7 @@ func blankOne(out []byte, i int, literals bool) int {
 		return wipe(out, i, commentEnd(out, i))
 	case rest == "/*":
 		return wipe(out, i, min(indexFrom(out, i+2, "*/")+2, len(out)))
-	case strings.HasPrefix(rest, `R"`) && (i == 0 || !isWord(out[i-1])):
+	case strings.HasPrefix(rest, `R"`) && rawPrefix.Match(out[max(0, i-3):i]):
 		open := indexFrom(out, i, "(")
 		end = min(indexFrom(out, open, ")"+string(out[min(i+2, len(out)):open])+`"`)+open-i, len(out))
 	case out[i] == '"':
@@ -82,6 +82,9 @@ func commentEnd(out []byte, i int) int {
 		i = end + 1
 	}
 }
+
+// rawPrefix is what stands before the R of a raw text: the kind of its characters, or nothing of a word.
+var rawPrefix = regexp.MustCompile(`(^|\W)(u8|u|U|L)?$`)
 
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -217,15 +220,17 @@ func decide(word, condition string) (value, known bool) {
 // line is the number of the line that offset stands in, from 1.
 func (c code) line(offset int) int { return strings.Count(string(c[:offset]), "\n") + 1 }
 
-// block returns the offsets of the braces of the body that follows the first match of head, or ok false.
+// block returns the offsets of the braces of the body that follows the one match of head. It is not ok if there is none,
+// or more than one: then it is open which of them is meant.
 func (c code) block(head *regexp.Regexp) (open, end int, ok bool) {
+	found := 0
 	for _, m := range head.FindAllIndex(c, -1) {
-		open = m[1] - 1
-		if end, ok = c.closing(open); ok {
-			return open, end, true
+		if at, closed := c.closing(m[1] - 1); closed {
+			open, end = m[1]-1, at
+			found++
 		}
 	}
-	return 0, 0, false
+	return open, end, found == 1
 }
 
 // closing finds the brace that closes the one at open.

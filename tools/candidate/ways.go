@@ -156,7 +156,7 @@ var (
 func (b *Batch) guard(c *source, state, early code) {
 	open, end, ok := c.block(freeFunction)
 	if !ok {
-		b.unread("no body of whisper_free_state")
+		b.unread("no body of whisper_free_state, or more than one")
 		return
 	}
 	body := c.code[open : end+1]
