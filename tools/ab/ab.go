@@ -89,7 +89,7 @@ type Row struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	// Outcomes counts every way in which runs ended, such as "exit 3" or "signal 6"; "exit 3, no context line" is no
-	// clean one.
+	// clean one, and "signal 6, no load failure line" is another crash.
 	Outcomes map[string]int `json:"outcomes"`
 }
 
@@ -98,8 +98,8 @@ type Report struct {
 	Verdict reason.Verdict  `json:"verdict"`
 	Reasons []reason.Reason `json:"reasons"`
 	Notes   []reason.Reason `json:"notes"`
-	// FaultShown says that at least one unpatched run was ended by a signal, or did not end. Another exit shows
-	// another program: one that falls back, or has no Core ML.
+	// FaultShown says that at least one unpatched run was ended by a signal after the load had failed, or did not end.
+	// Another end shows another program: one that falls back, has no Core ML, or does not start.
 	FaultShown bool  `json:"fault_shown"`
 	Rows       []Row `json:"rows"`
 }
@@ -107,7 +107,7 @@ type Report struct {
 // Reasons are the codes of this package.
 var Reasons = reason.Table{
 	{Code: "AB_PATCHED_FAULT", Class: reason.Fail, Means: "A patched whisper-cli did not refuse cleanly at least once.",
-		Do: "Look at the outcome that the table counts; the patch does not cover this source."},
+		Do: "Look at the outcomes that the table counts. Without the load failure line the program did not get that far: start it by hand. With it, the patch does not cover this source."},
 	{Code: "AB_FAULT_NOT_SHOWN", Class: reason.Note, Means: "No unpatched run showed the fault, so this experiment says nothing about what the patch does.",
 		Do: "Raise n, look at the heap settings, or read the source: `coregate pin candidate`."},
 }
@@ -179,7 +179,7 @@ func judge(rows []Row) *Report {
 		case row.Clean == row.N:
 		case row.Arm == "unpatched":
 			for outcome := range row.Outcomes {
-				r.FaultShown = r.FaultShown || strings.HasPrefix(outcome, "signal ") || outcome == late
+				r.FaultShown = r.FaultShown || strings.HasPrefix(outcome, "signal ") && !strings.Contains(outcome, ",") || outcome == late
 			}
 		default:
 			r.Reasons = append(r.Reasons, reason.Reason{
@@ -271,23 +271,23 @@ func Refuse(ctx context.Context, limit time.Duration, dir string, command, env [
 	return outcome(cmd.ProcessState, stderr.Bytes()), stderr.Bytes(), nil
 }
 
+// outcome names how a run ended, and which of the lines of a refusal it lacks: a crash that no load failure precedes is
+// another than the one in question, such as that of a program whose libraries are not there.
 func outcome(state *os.ProcessState, stderr []byte) string {
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return fmt.Sprintf("signal %d", status.Signal())
-	}
 	code := state.ExitCode()
 	name := fmt.Sprintf("exit %d", code)
-	// A shell's way to say that the program was ended by a signal.
-	if code == 134 || code == 139 {
-		return fmt.Sprintf("signal %d", code-128)
-	}
-	if code != cleanCode {
-		return name
+	status, ok := state.Sys().(syscall.WaitStatus)
+	switch {
+	case ok && status.Signaled():
+		name = fmt.Sprintf("signal %d", status.Signal())
+	case code == 134 || code == 139:
+		// A shell's way to say that the program was ended by a signal.
+		name = fmt.Sprintf("signal %d", code-128)
 	}
 	if !hasLine(stderr, loadFailure) {
 		name += ", no load failure line"
 	}
-	if !hasLine(stderr, contextFailure) {
+	if code == cleanCode && !hasLine(stderr, contextFailure) {
 		name += ", no context line"
 	}
 	return name

@@ -39,6 +39,8 @@ func TestWilson(t *testing.T) {
 	}
 }
 
+const loadLine = `echo "whisper_init_state: failed to load Core ML model from 'x'" >&2`
+
 const refusal = `echo "whisper_init_state: failed to load Core ML model from 'x'" >&2; echo "error: failed to initialize whisper context" >&2; exit 3`
 
 // experiment runs scripts in place of whisper-cli.
@@ -64,7 +66,7 @@ func experiment(t *testing.T, unpatched, patched string, n int, heaps []Heap) *R
 
 func TestRun(t *testing.T) {
 	heaps := []Heap{{"as is", nil}, {"fault", []string{"FAULT=1"}}}
-	unpatched := `[ -z "$FAULT" ] || kill -ABRT $$; ` + refusal
+	unpatched := `[ -z "$FAULT" ] || { ` + loadLine + `; kill -ABRT $$; }; ` + refusal
 	r := experiment(t, unpatched, refusal, 3, heaps)
 	want := []Row{
 		{Arm: "unpatched", Heap: "as is", N: 3, Clean: 3, Outcomes: map[string]int{"exit 3": 3}},
@@ -94,9 +96,12 @@ func TestOutcomes(t *testing.T) {
 		"wrong cause":                 {`echo "error: failed to initialize whisper context" >&2; exit 3`, "exit 3, no load failure line"},
 		"marker on standard output":   {strings.ReplaceAll(refusal, " >&2", ""), "exit 3, no load failure line, no context line"},
 		"marker inside another line":  {strings.ReplaceAll(refusal, `"w`, `"x w`), "exit 3, no load failure line"},
-		"went on":                     {"exit 0", "exit 0"},
-		"signal":                      {"kill -SEGV $$", "signal 11"},
-		"signal, as a shell tells it": {"exit 139", "signal 11"},
+		"went on":                     {loadLine + "; exit 0", "exit 0"},
+		"no Core ML":                  {"exit 0", "exit 0, no load failure line"},
+		"not started":                 {"exit 127", "exit 127, no load failure line"},
+		"signal":                      {loadLine + "; kill -SEGV $$", "signal 11"},
+		"signal, as a shell tells it": {loadLine + "; exit 139", "signal 11"},
+		"signal before the load":      {"kill -ABRT $$", "signal 6, no load failure line"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := experiment(t, refusal, tc.script, 1, []Heap{{"as is", nil}})
@@ -119,12 +124,16 @@ func TestOutcomes(t *testing.T) {
 
 // A program that exits in another way than by the fault shows none, whatever it is.
 func TestFaultIsASignal(t *testing.T) {
-	for script, want := range map[string]bool{"exit 0": false, "exit 3": false, "exit 134": true, "kill -SEGV $$": true, refusal: false} {
+	for script, want := range map[string]bool{
+		"exit 0": false, "exit 3": false, refusal: false, loadLine + "; exit 134": true, loadLine + "; kill -SEGV $$": true, loadLine + "; exit 0": false,
+		// Such as dyld's, for a library that is not there.
+		"kill -ABRT $$": false,
+	} {
 		r := experiment(t, script, refusal, 1, []Heap{{"as is", nil}})
 		if r.FaultShown != want || (len(r.Notes) == 0) != want {
 			t.Errorf("%q: fault shown %v, notes %v, want %v", script, r.FaultShown, r.Notes, want)
 		}
-		if !want && !strings.Contains(r.Notes[0].Found, "exit ") {
+		if !want && !strings.HasSuffix(r.Notes[0].Found, ": 1") {
 			t.Errorf("%q: the note says %q, and not how runs ended", script, r.Notes[0].Found)
 		}
 	}
