@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -97,11 +98,27 @@ func (f judgeFlags) judgeLog(stdin io.Reader, stdout io.Writer) error {
 func (f judgeFlags) judgeOne(stdout io.Writer, path string) error {
 	e, _, err := evidence.ReadFile(path)
 	if err != nil {
+		if looksLikeLog(path) {
+			err = fmt.Errorf("%w: it is no evidence.json; a log at hand is judged by --log %s", err, path)
+		}
 		return err
 	}
 	r := judge.FromEvidence(e)
 	r.Words = !f.silent
 	return printJudgement(stdout, judge.Judge(r), f.asJSON)
+}
+
+// looksLikeLog says whether a file begins otherwise than JSON's objects do.
+func looksLikeLog(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head := make([]byte, 64)
+	n, _ := io.ReadFull(file, head) // a shorter file is one too
+	head = bytes.TrimSpace(head[:n])
+	return len(head) > 0 && head[0] != '{'
 }
 
 func (f judgeFlags) judgeRuns(stdout io.Writer) error {

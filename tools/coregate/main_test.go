@@ -212,3 +212,14 @@ func TestExperimentsNameWrongPrograms(t *testing.T) {
 		}
 	}
 }
+
+// A log in place of evidence gets the way to judge it.
+func TestJudgeOfALogSaysHow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.txt")
+	if err := os.WriteFile(path, []byte("whisper_init_state: loading\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(t, "", "judge", path); code != 2 || !strings.Contains(stderr, "--log "+path) {
+		t.Errorf("exit %d, %q, want 2 and --log", code, stderr)
+	}
+}
