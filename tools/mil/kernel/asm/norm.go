@@ -123,10 +123,10 @@ func binaryRows() {
 		x := Load(Param("x"), GP64())
 		y := Load(Param("y"), GP64())
 		n := Load(Param("n"), GP64())
-		rows(o.name, n, []Register{dst, x, y}, func(mask VecVirtual) {
-			a, b := load(x, mask), load(y, mask)
+		fourRows(o.name, n, []Register{dst, x, y}, func(disp int, mask VecVirtual) {
+			a, b := loadAt(x, disp, mask), loadAt(y, disp, mask)
 			o.op(b, a, a)
-			store(a, dst, mask)
+			storeAt(a, dst, disp, mask)
 		})
 		VZEROUPPER()
 		RET()

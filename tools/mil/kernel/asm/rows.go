@@ -78,21 +78,42 @@ func rows(label string, n Register, ptrs []Register, body func(mask VecVirtual))
 	Label(label + "_done")
 }
 
-func load(p Register, mask VecVirtual) VecVirtual {
+// fourRows is rows for bodies so short that the loop itself would cost more: first four at a time, at a displacement each.
+func fourRows(label string, n Register, ptrs []Register, body func(disp int, mask VecVirtual)) {
+	const four = 4 * 8
+	Label(label + "_four")
+	CMPQ(n, Imm(four))
+	JL(LabelRef(label + "_loop"))
+	for i := 0; i < 4; i++ {
+		body(32*i, nil)
+	}
+	for _, p := range ptrs {
+		ADDQ(U32(4*four), p)
+	}
+	SUBQ(Imm(four), n)
+	JMP(LabelRef(label + "_four"))
+	rows(label, n, ptrs, func(mask VecVirtual) { body(0, mask) })
+}
+
+func load(p Register, mask VecVirtual) VecVirtual { return loadAt(p, 0, mask) }
+
+func loadAt(p Register, disp int, mask VecVirtual) VecVirtual {
 	v := YMM()
 	if mask == nil {
-		VMOVUPS(Mem{Base: p}, v)
+		VMOVUPS(Mem{Base: p, Disp: disp}, v)
 	} else {
-		VMASKMOVPS(Mem{Base: p}, mask, v)
+		VMASKMOVPS(Mem{Base: p, Disp: disp}, mask, v)
 	}
 	return v
 }
 
-func store(v VecVirtual, p Register, mask VecVirtual) {
+func store(v VecVirtual, p Register, mask VecVirtual) { storeAt(v, p, 0, mask) }
+
+func storeAt(v VecVirtual, p Register, disp int, mask VecVirtual) {
 	if mask == nil {
-		VMOVUPS(v, Mem{Base: p})
+		VMOVUPS(v, Mem{Base: p, Disp: disp})
 	} else {
-		VMASKMOVPS(v, mask, Mem{Base: p})
+		VMASKMOVPS(v, mask, Mem{Base: p, Disp: disp})
 	}
 }
 
@@ -269,10 +290,10 @@ func scaleRow() {
 	n := Load(Param("n"), GP64())
 	by := YMM()
 	VBROADCASTSS(NewParamAddr("by", 24), by)
-	rows("scale", n, []Register{dst, src}, func(mask VecVirtual) {
-		v := load(src, mask)
+	fourRows("scale", n, []Register{dst, src}, func(disp int, mask VecVirtual) {
+		v := loadAt(src, disp, mask)
 		VMULPS(by, v, v)
-		store(v, dst, mask)
+		storeAt(v, dst, disp, mask)
 	})
 	VZEROUPPER()
 	RET()
