@@ -46,7 +46,7 @@ emulated one with our writer. coreml_encoder does this too, under the name that 
         "package": attr.label(
             mandatory = True,
             allow_files = True,
-            doc = "A `.mlpackage` directory: a source directory or a tree artifact.",
+            doc = "A `.mlpackage` directory: an output directory of a rule, not a source directory.",
         ),
     },
     toolchains = [CORE_ML_TOOLCHAIN_TYPE],

@@ -71,7 +71,7 @@ coremlc on the physical one, our writer on the emulated one.""",
         ),
         "package": attr.label(
             allow_files = True,
-            doc = "A `.mlpackage` directory to compile instead of writing one: a source directory or a tree artifact.",
+            doc = "A `.mlpackage` directory to compile instead of writing one: an output directory of a rule, not a source directory.",
         ),
         "precision": attr.string(
             default = "float32",

@@ -59,7 +59,8 @@ def coreml_encoder_gate(
       language: spoken language, e.g. `en`. Required, since a multilingual model would guess.
       reference: text file with the words of `audio`.
       prefix: before the names of all other targets; default `<name>_`.
-      package: a `.mlpackage` directory with your own encoder. Without it, one is written from the model's own tensors.
+      package: a `.mlpackage` directory with your own encoder: an output directory of a rule, not a source directory. Without it,
+        one is written from the model's own tensors.
       precision: of the encoder that is written without `package`: `float32` or `float16`.
       public: whether audio and words may appear in evidence. Otherwise digests and counts stand for them.
       lane: demand `physical` or `emulated`; empty takes what the platform gives.

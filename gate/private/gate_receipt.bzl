@@ -149,7 +149,7 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
         ),
         "judgements": attr.label_list(
             allow_files = [".json"],
-            doc = "Judgements that other actions wrote: of an artifact_contract, of an encoder_parity.",
+            doc = "Judgements that other actions wrote: of an artifact_contract, an encoder_parity, a whisper_words.",
         ),
         "required": attr.string_list(
             default = [
