@@ -38,7 +38,7 @@ func newPinCandidateCmd() *cobra.Command {
 
 From the source: is the batch initialised, which early returns are unsafe, does the patch apply, is the
 contract (markers, exit codes, encoder name, tensors, flags) still there. With an unpatched whisper-cli of the
-candidate, the negative control is repeated -n times under each heap setting. With evidence of runs of the candidate
+candidate, the negative control is repeated --n times under each heap setting. With evidence of runs of the candidate
 (coregate run), those are judged. --build makes all of these with Bazel, from the candidate as upstream has it; a
 candidate that does not build by the supported pin's list of files is not run, and the answer says so. The answer lists the four conditions under which the patch may go, each met,
 not met or not run. A run on the emulated lane meets a condition "emulated only", which never deletes.
