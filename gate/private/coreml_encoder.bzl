@@ -1,7 +1,7 @@
 """coreml_encoder: from a Whisper model's own tensors, or a given package, to the encoder the runtime opens."""
 
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "core_ml")
-load("//gate/private:coreml_compile.bzl", "the_package")
+load("//gate/private:coreml_compile.bzl", "PACKAGE_ATTRS", "the_package")
 load("//gate/private:derive.bzl", "derived_encoder_name")
 load("//gate/private:messages.bzl", "not_a_model")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
@@ -63,15 +63,11 @@ coreml_encoder = rule(
 Without `package` the encoder is written from the model's own tensors, in the plain
 Whisper form. With `package` that package is compiled. The compiler is the lane's:
 coremlc on the physical one, our writer on the emulated one.""",
-    attrs = {
+    attrs = PACKAGE_ATTRS | {
         "model": attr.label(
             mandatory = True,
             allow_single_file = True,
             doc = "The ggml `.bin` that the encoder belongs to.",
-        ),
-        "package": attr.label(
-            allow_files = True,
-            doc = "A `.mlpackage` directory to compile instead of writing one: an output directory of a rule, not a source directory.",
         ),
         "precision": attr.string(
             default = "float32",

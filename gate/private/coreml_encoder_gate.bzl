@@ -10,6 +10,19 @@ load("//gate/private:whisper_words.bzl", "whisper_words")
 
 visibility("//gate/...")
 
+def _package_files(name, package):
+    """A package that lies in the source tree as the target of its files, so that Bazel watches them; any other as it is."""
+    if not package or type(package) != "string" or package.startswith(("//", ":", "@")):
+        return package
+    files = native.glob([package + "/**"], allow_empty = True)
+    if not files:
+        return package
+    native.filegroup(
+        name = name,
+        srcs = files,
+    )
+    return ":" + name
+
 def coreml_encoder_gate(
         name,
         model,
@@ -59,8 +72,8 @@ def coreml_encoder_gate(
       language: spoken language, e.g. `en`. Required, since a multilingual model would guess.
       reference: text file with the words of `audio`.
       prefix: before the names of all other targets; default `<name>_`.
-      package: a `.mlpackage` directory with your own encoder: an output directory of a rule, not a source directory. Without it,
-        one is written from the model's own tensors.
+      package: your own encoder: the path of a `.mlpackage` in this package's source tree, or the label of a rule that writes
+        one, or of a filegroup of its files. Without it, one is written from the model's own tensors.
       precision: of the encoder that is written without `package`: `float32` or `float16`.
       public: whether audio and words may appear in evidence. Otherwise digests and counts stand for them.
       lane: demand `physical` or `emulated`; empty takes what the platform gives.
@@ -91,7 +104,7 @@ def coreml_encoder_gate(
     coreml_encoder(
         name = prefix + "encoder",
         model = model,
-        package = package,
+        package = _package_files(prefix + "package_files", package),
         precision = precision,
         **common
     )

@@ -22,6 +22,15 @@ def not_a_package(label, name):
     return ("{label}: `package` must be a directory whose name ends in `.mlpackage`, found `{name}`. The compiler names its output " +
             "after its input: name the package <stem>-encoder.mlpackage.").format(label = label, name = name)
 
+def no_package(label, found):
+    return ("{label}: `package` must be one directory that a rule writes, or the files of one `.mlpackage`, found {count}: {found}. " +
+            "Of a directory in the source tree give the files, since Bazel does not watch what is in a directory: " +
+            "`package = \"x.mlpackage\"` of coreml_encoder_gate does, or name a filegroup with `srcs = glob([\"x.mlpackage/**\"])`.").format(
+        label = label,
+        count = len(found),
+        found = [f.short_path for f in found],
+    )
+
 def one_file(label, attribute, found):
     return "{label}: `{attribute}` must be exactly one file or directory, found {count}: {found}. Name one target that gives one output.".format(
         label = label,

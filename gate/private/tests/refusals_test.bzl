@@ -34,6 +34,16 @@ def _encoder_subjects():
         package = ":model.gguf",
         tags = _MANUAL,
     )
+    coreml_encoder(
+        name = "encoder_of_source_directory",
+        model = ":model.bin",
+        package = ":given.mlpackage",
+        tags = _MANUAL,
+    )
+    coreml_compile(
+        name = "compile_of_nothing",
+        tags = _MANUAL,
+    )
     coreml_compile(
         name = "compile_of_compiled",
         package = ":encoder",
@@ -110,9 +120,11 @@ def refusals(name):
         "canary_with_encoder": ["`canary` run must not have an encoder", "remove `encoder`"],
         "cli_without_whisper": ["no action that compiles whisper.cpp", "cc_binary"],
         "compile_of_compiled": ["name ends in `.mlpackage`", "model-encoder.mlmodelc", "name the package"],
-        "compile_of_plain_file": ["`package` must be exactly one file or directory", "model.gguf"],
+        "compile_of_nothing": ["`package` must be one directory", "found 0"],
+        "compile_of_plain_file": ["`package` must be one directory", "model.gguf"],
         "encoder_of_other_name": ["name ends in `.bin`", "model.gguf", "rename the file"],
-        "encoder_of_plain_file": ["`package` must be exactly one file or directory", "model.gguf"],
+        "encoder_of_plain_file": ["`package` must be one directory", "model.gguf"],
+        "encoder_of_source_directory": ["Bazel does not watch", "given.mlpackage", "name a filegroup"],
         "positive_without_encoder": ["`coreml` run needs the `encoder`", "set `encoder`"],
         "words_of_another_probe": ["`probe` must be one of its `recordings`", "unheard", "name another"],
         "words_of_no_recordings": ["`recordings` is empty", "leave all three out"],
