@@ -2,9 +2,10 @@
 //
 // Each arm gets a model without an encoder beside it, again and again, interleaved with the other arm and
 // under several settings of the heap. A run is clean if it exits exactly 3 and prints both the Core ML
-// failure line and the final initialisation failure, each at the start of a line of standard error. Everything
-// else is a fault: a signal, another code, a missing line. No run is repeated or left out; what counts is the
-// table, with the interval in which each arm's true rate of clean exits lies (95 %, Wilson).
+// failure line and the final initialisation failure, each at the start of a line of standard error; the table
+// counts how every other one ended. The fault that the patch is about is a signal after the load has failed, or no
+// end at all. No run is repeated or left out; what counts is the table, with the interval in which each arm's true
+// rate of clean exits lies (95 %, Wilson).
 //
 // This is an experiment about the patch. It is not the gate's canary, which runs once and is judged alone.
 package ab
