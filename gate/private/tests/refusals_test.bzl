@@ -40,6 +40,20 @@ def _encoder_subjects():
         package = ":given.mlpackage",
         tags = _MANUAL,
     )
+    native.filegroup(
+        name = "mixed_files",
+        srcs = [
+            "given.mlpackage/Manifest.json",
+            "model.gguf",
+        ],
+        tags = _MANUAL,
+    )
+    coreml_encoder(
+        name = "encoder_of_mixed_files",
+        model = ":model.bin",
+        package = ":mixed_files",
+        tags = _MANUAL,
+    )
     coreml_compile(
         name = "compile_of_nothing",
         tags = _MANUAL,
@@ -122,6 +136,7 @@ def refusals(name):
         "compile_of_compiled": ["name ends in `.mlpackage`", "model-encoder.mlmodelc", "name the package"],
         "compile_of_nothing": ["`package` must be one directory", "found 0"],
         "compile_of_plain_file": ["`package` must be one directory", "model.gguf"],
+        "encoder_of_mixed_files": ["the files of one `.mlpackage`", "found 2", "model.gguf"],
         "encoder_of_other_name": ["name ends in `.bin`", "model.gguf", "rename the file"],
         "encoder_of_plain_file": ["`package` must be one directory", "model.gguf"],
         "encoder_of_source_directory": ["Bazel does not watch", "given.mlpackage", "name a filegroup"],
