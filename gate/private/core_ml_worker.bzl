@@ -44,7 +44,7 @@ def core_ml_worker(
         actions that run whisper-cli.
       bridge: the C++ library with the three functions of whisper-encoder.h; default upstream's own.
       compiler: program that compiles encoders; default Xcode's coremlc.
-      predictor: program that predicts with Core ML; default `//tools/coremlprobe`.
+      predictor: program that predicts with Core ML; default `//tools/encoder/coremlprobe`.
       visibility: of all targets.
     """
     native.constraint_value(
@@ -84,7 +84,7 @@ def core_ml_worker(
         bridge = bridge or Label("//third_party/whisper_cpp/bridge"),
         compiler = compiler or Label("//tools/actions/gate_coremlc"),
         identity = ":" + name + "_identity_file",
-        predictor = predictor or Label("//tools/coremlprobe"),
+        predictor = predictor or Label("//tools/encoder/coremlprobe"),
         tags = ["manual"],
         target_compatible_with = constraints,
         visibility = visibility,

@@ -2,7 +2,7 @@
 
 `whisper_get_coreml_path_encoder` in upstream's src/whisper.cpp: cut at the last dot,
 drop one trailing segment of five characters `-q?_?`, append `-encoder.mlmodelc`.
-tools/artifact holds the same in Go, tested against upstream's own function.
+tools/encoder/artifact holds the same in Go, tested against upstream's own function.
 """
 
 visibility("//gate/...")

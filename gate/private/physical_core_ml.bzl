@@ -66,7 +66,7 @@ physical_core_ml = rule(
             mandatory = True,
             executable = True,
             cfg = "exec",
-            doc = "Program that predicts as upstream's bridge does and tells what the bridge does not: //tools/coremlprobe.",
+            doc = "Program that predicts as upstream's bridge does and tells what the bridge does not: //tools/encoder/coremlprobe.",
         ),
         "identity": attr.label(
             mandatory = True,

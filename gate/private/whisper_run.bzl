@@ -40,7 +40,7 @@ def _attempts(ctx):
     return {}
 
 def _spec(ctx, toolchain, encoder):
-    """The run spec of tools/runner. Members that do not apply are left out."""
+    """The run spec of tools/run/runner. Members that do not apply are left out."""
     cli = ctx.attr.cli[WhisperCliInfo]
     spec = {
         "schema": 1,

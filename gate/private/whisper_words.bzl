@@ -11,7 +11,7 @@ load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
 visibility("//gate/...")
 
 def _fixture(target, probe):
-    """One member of `fixtures` of a words spec (package tools/words)."""
+    """One member of `fixtures` of a words spec (package tools/words/recordings)."""
     info = target[RecordingInfo]
     return {
         "name": info.name,

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // TestCanary: the same program refuses cleanly without its encoder.

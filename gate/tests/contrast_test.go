@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // TestContrast: ggml's own encoder shows its own marker, so that markers discriminate.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 // TestPrivate: no word of a recording that is not public, and no name of its file, is in anything that its gate writes:

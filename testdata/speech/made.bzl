@@ -1,4 +1,4 @@
-"""made_speech: the recordings that tools/speech makes, as files."""
+"""made_speech: the recordings that tools/words/speech makes, as files."""
 
 visibility("//testdata/speech")
 

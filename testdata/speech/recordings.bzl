@@ -1,4 +1,4 @@
-"""What tools/speech makes: file by name, and where nothing is spoken. A test there holds this list."""
+"""What tools/words/speech makes: file by name, and where nothing is spoken. A test there holds this list."""
 
 visibility(["//gate", "//testdata/speech"])
 

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
 )
 
 func newABCmd() *cobra.Command {

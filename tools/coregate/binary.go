@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/runner"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
 )
 
 func newBinaryCmd() *cobra.Command {

@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
-	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
-	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
-	"github.com/coreml-gate/rules_coreml_gate/tools/candidate"
-	"github.com/coreml-gate/rules_coreml_gate/tools/candidate/trial"
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/candidate"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/candidate/trial"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
 // candidateFlags are what `pin candidate` is told.

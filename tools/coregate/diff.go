@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
-	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
 
 func newDiffCmd() *cobra.Command {
@@ -34,7 +34,7 @@ Exits 0 when nothing changed, 1 when something did.`,
 			}
 			switch {
 			case a.receipt != nil && b.receipt != nil:
-				return printChanges(cmd.OutOrStdout(), receipt.Diff(a.receipt, b.receipt), asJSON)
+				return printChanges(cmd.OutOrStdout(), statement.Diff(a.receipt, b.receipt), asJSON)
 			case a.release != nil && b.release != nil:
 				return printChanges(cmd.OutOrStdout(), release.Diff(a.release, b.release), asJSON)
 			}
@@ -45,10 +45,10 @@ Exits 0 when nothing changed, 1 when something did.`,
 	return cmd
 }
 
-func printChanges(w io.Writer, changes receipt.Changes, asJSON bool) error {
+func printChanges(w io.Writer, changes statement.Changes, asJSON bool) error {
 	if asJSON {
 		if changes == nil {
-			changes = receipt.Changes{}
+			changes = statement.Changes{}
 		}
 		if err := printJSON(w, map[string]any{"changes": changes}); err != nil {
 			return err

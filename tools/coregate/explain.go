@@ -8,22 +8,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
-	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
-	"github.com/coreml-gate/rules_coreml_gate/tools/audit"
-	"github.com/coreml-gate/rules_coreml_gate/tools/binary"
-	"github.com/coreml-gate/rules_coreml_gate/tools/candidate"
-	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
-	"github.com/coreml-gate/rules_coreml_gate/tools/hardvalues"
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
-	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
-	"github.com/coreml-gate/rules_coreml_gate/tools/release"
-	"github.com/coreml-gate/rules_coreml_gate/tools/sanitize"
-	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
-	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/hardvalues"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/audit"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/verify"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/candidate"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/sanitize"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
 
 // section is one package's codes under a heading.
@@ -35,7 +35,7 @@ type section struct {
 // sections are all codes that this program can print. A package that judges adds a line here.
 var sections = []section{
 	{"Runs", judge.Reasons},
-	{"Receipts", receipt.Reasons},
+	{"Receipts", statement.Reasons},
 	{"Signatures", envelope.Reasons},
 	{"Verification", verify.Reasons},
 	{"Releases", release.Reasons},

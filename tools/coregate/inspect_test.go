@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
-	"github.com/coreml-gate/rules_coreml_gate/tools/ggml/synthetic"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/encoder"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 )
 
 // tensors hands a model to the encoder writer.

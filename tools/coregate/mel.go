@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
 )
 
 func newMelCmd() *cobra.Command {
@@ -32,7 +32,7 @@ carries as mel_sha256.`,
 				return err
 			}
 			defer m.Close()
-			values, source, err := check.ReadMel(m, audio, "")
+			values, source, err := evaluation.ReadMel(m, audio, "")
 			if err != nil {
 				return err
 			}

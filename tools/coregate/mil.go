@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
-	"github.com/coreml-gate/rules_coreml_gate/tools/hardvalues"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/eval"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/hardvalues"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/eval"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
 )
 
 func newMilCmd() *cobra.Command {
@@ -76,7 +76,7 @@ func checkProgram(path string) (*report, error) {
 		return nil, err
 	}
 	out := &report{Reasons: append([]reason.Reason{}, unreadable...), Notes: []reason.Reason{}, Facts: map[string]any{}}
-	defer func() { out.Verdict = check.Reasons.Verdict(out.Reasons) }()
+	defer func() { out.Verdict = evaluation.Reasons.Verdict(out.Reasons) }()
 	a, err := bundle.Open(path)
 	if err != nil {
 		if len(unreadable) > 0 {
@@ -102,10 +102,10 @@ func checkProgram(path string) (*report, error) {
 		}
 		out.Facts[f.Name] = fmt.Sprintf("%d obstacle(s)", len(obstacles))
 		for _, o := range obstacles {
-			out.Reasons = append(out.Reasons, check.Unsupported("function "+f.Name, o))
+			out.Reasons = append(out.Reasons, evaluation.Unsupported("function "+f.Name, o))
 		}
 		for _, w := range warnings {
-			out.Notes = append(out.Notes, check.Flagged("function "+f.Name, w))
+			out.Notes = append(out.Notes, evaluation.Flagged("function "+f.Name, w))
 		}
 	}
 	return out, nil
@@ -131,7 +131,7 @@ func newMilHardCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hard",
 		Short: "Run the corpus of hard values through the evaluator, or through Core ML",
-		Long: `Run small programs on values that implementations get wrong (package tools/hardvalues) through
+		Long: `Run small programs on values that implementations get wrong (package tools/encoder/hardvalues) through
 the evaluator, or with --probe, on a Mac, through coremlc and Core ML. A difference fails unless
 it is listed as known, and one that is listed fails when it is there no more.`,
 		Args: cobra.NoArgs,
@@ -156,7 +156,7 @@ it is listed as known, and one that is listed fails when it is there no more.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&program, "probe", "", "the coremlprobe to predict with, on a Mac")
-	f.DurationVar(&deadline, "probe-deadline", check.DefaultDeadline, "how long Core ML may take for one case")
+	f.DurationVar(&deadline, "probe-deadline", evaluation.DefaultDeadline, "how long Core ML may take for one case")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
 )
 
 func newParityCmd() *cobra.Command {
-	var q check.Request
+	var q evaluation.Request
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "parity --model MODEL.bin --encoder ENCODER",
@@ -28,7 +28,7 @@ output was predicted elsewhere (--candidate). Without --mel a built-in sound is 
 			if q.Model == "" || q.Encoder == "" && q.Candidate == "" {
 				return fmt.Errorf("parity needs --model MODEL.bin, and --encoder ENCODER or the --candidate of ggml's own encoder")
 			}
-			r, err := check.Run(cmd.Context(), q)
+			r, err := evaluation.Run(cmd.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ output was predicted elsewhere (--candidate). Without --mel a built-in sound is 
 	f.StringVar(&q.Candidate, "candidate", "", "the encoder's output for that mel, predicted elsewhere")
 	f.StringVar(&q.CandidateMember, "candidate-member", "", "the tensor's name in its file")
 	f.StringVar(&q.Probe, "probe", "", "the coremlprobe to predict with, on a Mac")
-	f.DurationVar(&q.ProbeDeadline, "probe-deadline", check.DefaultDeadline, "how long Core ML may take, its first load included")
+	f.DurationVar(&q.ProbeDeadline, "probe-deadline", evaluation.DefaultDeadline, "how long Core ML may take, its first load included")
 	f.StringVar(&q.Policy, "policy", parity.GatePolicy, "a frozen parity policy; only "+parity.GatePolicy+" satisfies the release gate")
 	f.IntVar(&q.Threads, "threads", 0, "threads to use (all processors if 0); changes no result")
 	f.BoolVar(&q.Bisect, "bisect", false, "find the first point on the way that differs (from the reference computed here)")
@@ -53,7 +53,7 @@ output was predicted elsewhere (--candidate). Without --mel a built-in sound is 
 	return cmd
 }
 
-func printParity(w io.Writer, r *check.Result, asJSON bool) error {
+func printParity(w io.Writer, r *evaluation.Result, asJSON bool) error {
 	facts := r.Facts
 	facts["policy"], facts["policy_sha256"], facts["satisfies_gate"] = r.Policy, r.PolicySHA256, r.SatisfiesGate
 	out := report{r.Verdict, r.Reasons, r.Notes, facts}
@@ -63,7 +63,7 @@ func printParity(w io.Writer, r *check.Result, asJSON bool) error {
 		}
 		return out.print(w, "parity", true)
 	}
-	steps, _ := facts["bisect"].([]check.Step)
+	steps, _ := facts["bisect"].([]evaluation.Step)
 	delete(facts, "bisect")
 	delete(facts, "probe")
 	if s, ok := facts["candidate"].(*parity.Sidecar); ok {

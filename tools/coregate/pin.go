@@ -12,9 +12,9 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/patches"
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
-	"github.com/coreml-gate/rules_coreml_gate/tools/patch"
-	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/patch"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
 func newPinCmd() *cobra.Command {

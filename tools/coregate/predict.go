@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/kernel"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity/tensorfile"
-	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
-	"github.com/coreml-gate/rules_coreml_gate/tools/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/tensorfile"
 )
 
 // prediction is what coregate predict is asked for.
@@ -55,7 +55,7 @@ with --probe PROGRAM, on a Mac, it is Core ML, and the sidecar carries coremlpro
 	f.StringVar(&p.member, "mel-member", "", "the mel's name in its file")
 	f.StringVar(&p.out, "out", "", "where the output goes")
 	f.StringVar(&p.probe, "probe", "", "the coremlprobe to predict with, on a Mac")
-	f.DurationVar(&p.deadline, "probe-deadline", check.DefaultDeadline, "how long Core ML may take, its first load included")
+	f.DurationVar(&p.deadline, "probe-deadline", evaluation.DefaultDeadline, "how long Core ML may take, its first load included")
 	f.IntVar(&p.threads, "threads", 0, "threads to use (all processors if 0); changes no result")
 	return cmd
 }
@@ -66,7 +66,7 @@ func (p *prediction) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer m.Close()
-	mel, source, err := check.ReadMel(m, p.mel, p.member)
+	mel, source, err := evaluation.ReadMel(m, p.mel, p.member)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *prediction) run(ctx context.Context, stdout, stderr io.Writer) error {
 
 // evaluate computes the program here.
 func (p *prediction) evaluate(ctx context.Context, m *ggml.Model, mel []float32, s *parity.Sidecar, stderr io.Writer) (parity.Tensor, error) {
-	e, err := check.Load(p.encoder, p.threads)
+	e, err := evaluation.Load(p.encoder, p.threads)
 	if err != nil {
 		return parity.Tensor{}, err
 	}
@@ -105,16 +105,16 @@ func (p *prediction) evaluate(ctx context.Context, m *ggml.Model, mel []float32,
 
 // ask has Core ML predict. What speaks against the output is said here, and travels in the sidecar.
 func (p *prediction) ask(ctx context.Context, m *ggml.Model, mel []float32, s *parity.Sidecar, stderr io.Writer) (parity.Tensor, error) {
-	o, err := check.Probe(ctx, p.probe, p.encoder, mel, m.Hyperparameters.Mels, m.Hyperparameters.MelFrames(), p.deadline)
+	o, err := evaluation.Probe(ctx, p.probe, p.encoder, mel, m.Hyperparameters.Mels, m.Hyperparameters.MelFrames(), p.deadline)
 	if err != nil {
 		return parity.Tensor{}, err
 	}
 	var wrong error
-	for _, r := range parity.JudgeOutcome(o, p.encoder, check.OutputName) {
+	for _, r := range parity.JudgeOutcome(o, p.encoder, evaluation.OutputName) {
 		wrong = cmp.Or(wrong, errors.New(r.String()))
 		fmt.Fprintln(stderr, "coregate: warning:", r)
 	}
-	t, ok := parity.ProbedTensor(o, check.OutputName)
+	t, ok := parity.ProbedTensor(o, evaluation.OutputName)
 	if !ok {
 		return t, fmt.Errorf("core ml gave no float32 output: %w", wrong)
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity/tensorfile"
-	"github.com/coreml-gate/rules_coreml_gate/tools/probe"
-	"github.com/coreml-gate/rules_coreml_gate/tools/probe/probetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/tensorfile"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe/probetest"
 )
 
 func TestMain(m *testing.M) { probetest.Main(m) }

@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/envelope/envelopetest"
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/receipttest"
-	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope/envelopetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 // desk is a receipt, its files and a key, as a user has them.
 type desk struct {
-	world            *receipttest.World
+	world            *gatefixture.World
 	receipt          string
 	private, public  string
 	signed, envelope string
@@ -26,7 +26,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	w := receipttest.New(t)
+	w := gatefixture.New(t)
 	d := &desk{world: w, receipt: w.File(t, "receipt.json", string(w.Receipt(t)))}
 	d.private, d.public = envelopetest.Write(t, envelopetest.ECDSA(t, elliptic.P256()))
 	code, out, errs := call(t, "", "sign", "--key", d.private, d.receipt)

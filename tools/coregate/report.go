@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
-	"github.com/coreml-gate/rules_coreml_gate/tools/policy"
-	pages "github.com/coreml-gate/rules_coreml_gate/tools/report"
-	"github.com/coreml-gate/rules_coreml_gate/tools/runner"
-	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
+	pages "github.com/coreml-gate/rules_coreml_gate/tools/receipt/report"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 )
 
 func newReportCmd() *cobra.Command {
@@ -71,10 +71,10 @@ and a measurement of parity; a file that is not of this receipt is refused. Of a
 }
 
 // reported reads the receipt or release, checks its signature where a key was given, and says what is known of it.
-func reported(cmd *cobra.Command, path, keyFile string) (statement, string, error) {
+func reported(cmd *cobra.Command, path, keyFile string) (signable, string, error) {
 	data, err := readInput(cmd.InOrStdin(), path, maxSigned)
 	if err != nil {
-		return statement{}, "", err
+		return signable{}, "", err
 	}
 	s, err := decodeStatement(path, data)
 	if err != nil || keyFile == "" {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/sanitize"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/sanitize"
 )
 
 func newSanitizeCmd() *cobra.Command {
@@ -18,7 +18,7 @@ func newSanitizeCmd() *cobra.Command {
 		Short: "Ask memory checkers about the negative control, unpatched and patched",
 		Long: `Ask memory checkers about the negative control (a model without an encoder), of an unpatched whisper-cli and of a
 patched one. KIND says how the two were built: address (AddressSanitizer and UndefinedBehaviorSanitizer), memory
-(MemorySanitizer) or plain (run under valgrind). tools/sanitize/run builds all three.
+(MemorySanitizer) or plain (run under valgrind). tools/upstream/sanitize/run builds all three.
 
 The verdict is about the patched one: no checker may report the free of its batch. It is inconclusive if no checker
 sees the fault of the unpatched one. A checker that does not see it is named.`,

@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
-	"github.com/coreml-gate/rules_coreml_gate/tools/release"
-	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 // maxSigned bounds receipts, releases and signed files, in bytes. A receipt has a few thousand,
@@ -76,7 +76,7 @@ func seal(data []byte, at string, observations []string) ([]byte, error) {
 	if _, err := release.Decode(data); err == nil && plain {
 		return data, nil
 	}
-	s, err := receipt.Decode(data)
+	s, err := statement.Decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("only a receipt, or a release without --time and --observations, is signed: %w", err)
 	}
@@ -105,5 +105,5 @@ func seal(data []byte, at string, observations []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return receipt.Encode(sealed)
+	return statement.Encode(sealed)
 }

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
-	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
 
-// statement is what a file holds: a receipt or a release. The other is nil.
-type statement struct {
-	receipt *receipt.Statement
+// signable is what a file holds: a receipt or a release. The other is nil.
+type signable struct {
+	receipt *statement.Statement
 	release *release.Statement
 }
 
-func (s statement) String() string {
+func (s signable) String() string {
 	if s.release != nil {
 		return fmt.Sprintf("a release of %d receipts", len(s.release.Predicate.Receipts))
 	}
@@ -24,15 +24,15 @@ func (s statement) String() string {
 }
 
 // readStatement reads a receipt or a release, or what is inside an envelope, whose signature it does not check.
-func readStatement(stdin io.Reader, path string) (statement, error) {
+func readStatement(stdin io.Reader, path string) (signable, error) {
 	data, err := readInput(stdin, path, maxSigned)
 	if err != nil {
-		return statement{}, err
+		return signable{}, err
 	}
 	return decodeStatement(path, data)
 }
 
-func decodeStatement(path string, data []byte) (s statement, err error) {
+func decodeStatement(path string, data []byte) (s signable, err error) {
 	if e, err := envelope.Parse(data); err == nil {
 		data = e.Payload
 	}
@@ -43,16 +43,16 @@ func decodeStatement(path string, data []byte) (s statement, err error) {
 	if json.Unmarshal(data, &kind) == nil && kind.PredicateType == release.PredicateType {
 		s.release, err = release.Decode(data)
 	} else {
-		s.receipt, err = receipt.Decode(data)
+		s.receipt, err = statement.Decode(data)
 	}
 	if err != nil {
-		return statement{}, fmt.Errorf("%s: %w", path, err)
+		return signable{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
 // readReceipt is readStatement where only a receipt will do.
-func readReceipt(stdin io.Reader, path string) (*receipt.Statement, error) {
+func readReceipt(stdin io.Reader, path string) (*statement.Statement, error) {
 	s, err := readStatement(stdin, path)
 	if err != nil {
 		return nil, err

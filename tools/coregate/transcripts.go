@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
-	"github.com/coreml-gate/rules_coreml_gate/tools/words"
-	"github.com/coreml-gate/rules_coreml_gate/tools/words/check"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/accuracy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
 
 type transcriptsFlags struct {
@@ -37,7 +37,7 @@ that are not public are never written or printed.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.spec, "spec", "", "a words spec: run it first and write DIR")
-	cmd.Flags().StringVar(&f.policy, "policy", check.DefaultPolicy, "a frozen policy of kind transcript")
+	cmd.Flags().StringVar(&f.policy, "policy", accuracy.DefaultPolicy, "a frozen policy of kind transcript")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -48,11 +48,11 @@ func (f transcriptsFlags) run(ctx context.Context, stdout io.Writer, dir string)
 			return err
 		}
 	}
-	outcome, err := words.Read(dir)
+	outcome, err := recordings.Read(dir)
 	if err != nil {
 		return err
 	}
-	verdict, err := check.Judge(outcome, f.policy)
+	verdict, err := accuracy.Judge(outcome, f.policy)
 	if err != nil {
 		return err
 	}
@@ -67,11 +67,11 @@ func runWords(ctx context.Context, spec, dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty: give a folder that is new", dir)
 	}
-	s, err := words.ReadSpec(spec)
+	s, err := recordings.ReadSpec(spec)
 	if err != nil {
 		return err
 	}
-	outcome, err := words.Run(ctx, s)
+	outcome, err := recordings.Run(ctx, s)
 	if err != nil {
 		return err
 	}

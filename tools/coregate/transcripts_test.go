@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence/evidencetest"
-	"github.com/coreml-gate/rules_coreml_gate/tools/transcript"
-	"github.com/coreml-gate/rules_coreml_gate/tools/words"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
 
 // writeOutcome writes a folder in which one recording was heard on both sides, the hybrid's words as given.
 func writeOutcome(t *testing.T, public bool, said string) string {
 	t.Helper()
-	pair := words.Pair{CoreML: evidencetest.Sample(evidence.KindCoreML), GGML: evidencetest.Sample(evidence.KindContrast)}
+	pair := recordings.Pair{CoreML: evidencetest.Sample(evidence.KindCoreML), GGML: evidencetest.Sample(evidence.KindContrast)}
 	f := transcript.Fixture{Name: "talk", Public: public, Language: "en"}
 	for _, side := range []struct {
 		e    *evidence.Evidence
@@ -31,14 +31,14 @@ func writeOutcome(t *testing.T, public bool, said string) string {
 			side.e.Words = &evidence.WordCount{}
 			*side.e.Words = evidence.CountWords(side.text)
 		}
-		h, err := words.HeardIn(side.e, side.text)
+		h, err := recordings.HeardIn(side.e, side.text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		*side.to = h
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	o := &words.Outcome{Report: &transcript.Report{Schema: 1, Comparisons: []transcript.Comparison{transcript.Compare(f)}}, Runs: []words.Pair{pair}}
+	o := &recordings.Outcome{Report: &transcript.Report{Schema: 1, Comparisons: []transcript.Comparison{transcript.Compare(f)}}, Runs: []recordings.Pair{pair}}
 	if err := o.Write(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/envelope"
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/verify"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/verify"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 func newVerifyCmd() *cobra.Command {

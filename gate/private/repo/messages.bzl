@@ -114,7 +114,7 @@ def model_differs(file, origin, expected, found):
     )
 
 def speech_missing(file, folder):
-    return ("recording {file} has no address, and {where}. Make the folder of recordings with tools/peers/speech_fixtures.py, or put the " +
+    return ("recording {file} has no address, and {where}. Make the folder of recordings with tools/dev/peers/speech_fixtures.py, or put the " +
             "file there, and name the folder by --repo_env=WHISPER_SPEECH_DIR=/absolute/path.").format(
         file = file,
         where = "`{}` does not hold it".format(folder) if folder else "WHISPER_SPEECH_DIR is not set",

@@ -1,4 +1,4 @@
-"""The rows of the encoder-name table, in Starlark. tools/artifact holds Go to upstream's own function."""
+"""The rows of the encoder-name table, in Starlark. tools/encoder/artifact holds Go to upstream's own function."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//gate/private:derive.bzl", "derived_encoder_name")

@@ -136,7 +136,7 @@ def _subjects():
             predictor = "//tools/actions/gate_coremlc",
         )
 
-    # Alike but for one exec property: `go run ./tools/remote/check keys` shows that their keys differ.
+    # Alike but for one exec property: `go run ./tools/dev/remote/conformance keys` shows that their keys differ.
     for build in ("24G84", "24G90"):
         native.platform(
             name = "linux_" + build,

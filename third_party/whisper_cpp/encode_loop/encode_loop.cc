@@ -1,4 +1,4 @@
-// encode_loop times ggml's own encoder, for the race in tools/peers/encode.py.
+// encode_loop times ggml's own encoder, for the race in tools/dev/peers/encode.py.
 //
 //   encode_loop MODEL.bin MEL OUT THREADS flash|plain
 //

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/coreml-gate/rules_coreml_gate/patches"
-	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
 //go:embed *.json *.manifest

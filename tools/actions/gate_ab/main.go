@@ -13,8 +13,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ab"
-	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stderr)) }

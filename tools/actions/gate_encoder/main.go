@@ -17,9 +17,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/plain"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/encoder"
+	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -100,7 +100,7 @@ func compile(pkg, out string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	staged := filepath.Join(dir, filepath.Base(pkg))
-	if err := plain.Stage(pkg, staged); err != nil {
+	if err := stage.Stage(pkg, staged); err != nil {
 		return fmt.Errorf("compile: %w", err)
 	}
 	a, err := bundle.Open(staged)

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ggml/synthetic"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/bundle"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 )
 
 func writeModel(t *testing.T, o synthetic.Options) string {

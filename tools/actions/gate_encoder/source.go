@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ggml"
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/encoder"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 )
 
 // source gives the encoder writer the tensors of a whisper.cpp model.

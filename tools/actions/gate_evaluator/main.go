@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/mil/serve"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/serve"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

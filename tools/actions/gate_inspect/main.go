@@ -17,9 +17,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/plain"
-	"github.com/coreml-gate/rules_coreml_gate/tools/artifact"
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -56,10 +56,10 @@ func inspect(model, encoder, out, minimum string) (err error) {
 		}
 	}()
 	m, e := filepath.Join(dir, filepath.Base(model)), filepath.Join(dir, filepath.Base(encoder))
-	if err := plain.Stage(model, m); err != nil {
+	if err := stage.Stage(model, m); err != nil {
 		return err
 	}
-	if err := plain.Stage(encoder, e); err != nil {
+	if err := stage.Stage(encoder, e); err != nil {
 		return err
 	}
 	r, err := artifact.Inspect(m, e, artifact.Options{MinimumMacOS: minimum})

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ggml/synthetic"
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // A verdict is data: an encoder that fails still gives exit 0 and a judgement,

@@ -20,11 +20,11 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/plain"
-	"github.com/coreml-gate/rules_coreml_gate/tools/judge"
-	"github.com/coreml-gate/rules_coreml_gate/tools/parity/check"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/runner"
+	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 )
 
 func main() {
@@ -35,7 +35,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stderr io.Writer) int {
-	var q check.Request
+	var q evaluation.Request
 	flags := flag.NewFlagSet("gate_parity", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&q.Model, "model", "", "the ggml `file`")
@@ -69,18 +69,18 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	return 0
 }
 
-func compare(ctx context.Context, q check.Request, out string) (err error) {
+func compare(ctx context.Context, q evaluation.Request, out string) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(out), ".parity-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	staged := filepath.Join(dir, filepath.Base(q.Encoder))
-	if err := plain.Stage(q.Encoder, staged); err != nil {
+	if err := stage.Stage(q.Encoder, staged); err != nil {
 		return err
 	}
 	q.Encoder = staged
-	r, err := check.Run(ctx, q)
+	r, err := evaluation.Run(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func compare(ctx context.Context, q check.Request, out string) (err error) {
 
 // judgement gives a result the form that gates read. Facts are flat there, the measured numbers among
 // them.
-func judgement(r *check.Result) judge.Judgement {
+func judgement(r *evaluation.Result) judge.Judgement {
 	facts := map[string]any{"satisfies_gate": r.SatisfiesGate}
 	for name, value := range r.Facts {
 		switch value.(type) {

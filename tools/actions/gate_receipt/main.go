@@ -11,7 +11,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -36,15 +36,15 @@ func run(args []string, stderr io.Writer) int {
 }
 
 func act(specPath, out string) error {
-	spec, err := receipt.ReadSpec(specPath)
+	spec, err := statement.ReadSpec(specPath)
 	if err != nil {
 		return err
 	}
-	statement, err := receipt.Build(spec)
+	built, err := statement.Build(spec)
 	if err != nil {
 		return err
 	}
-	data, err := receipt.Encode(statement)
+	data, err := statement.Encode(built)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/release"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }

@@ -13,8 +13,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/runner"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stderr)) }

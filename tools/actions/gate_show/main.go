@@ -13,9 +13,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 func main() { os.Exit(run(os.Getenv, os.Stdout, os.Stderr)) }
@@ -34,7 +34,7 @@ func show(getenv func(string) string, w io.Writer) (reason.Verdict, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the receipt that GATE_RECEIPT names: %w", err)
 	}
-	statement, err := receipt.Decode(data)
+	statement, err := statement.Decode(data)
 	if err != nil {
 		return "", err
 	}

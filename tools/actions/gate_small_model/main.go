@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
 )
 
 func main() {

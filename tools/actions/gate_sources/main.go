@@ -15,8 +15,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/pin"
-	"github.com/coreml-gate/rules_coreml_gate/tools/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }

@@ -16,7 +16,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/speech"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/speech"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }

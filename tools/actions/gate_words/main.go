@@ -15,8 +15,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/words"
-	"github.com/coreml-gate/rules_coreml_gate/tools/words/check"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/accuracy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stderr)) }
@@ -27,7 +27,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	specPath := flags.String("spec", "", "the words spec, a JSON file (package words)")
 	out := flags.String("out", "", "the folder that gets report.json and the evidence of every run")
 	judgement := flags.String("judgement", "", "where the judgement goes")
-	policy := flags.String("policy", check.DefaultPolicy, "`name` of the frozen policy")
+	policy := flags.String("policy", accuracy.DefaultPolicy, "`name` of the frozen policy")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -43,18 +43,18 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 }
 
 func act(ctx context.Context, specPath, out, judgement, policy string) error {
-	spec, err := words.ReadSpec(specPath)
+	spec, err := recordings.ReadSpec(specPath)
 	if err != nil {
 		return err
 	}
-	outcome, err := words.Run(ctx, spec)
+	outcome, err := recordings.Run(ctx, spec)
 	if err != nil {
 		return err
 	}
 	if err := outcome.Write(out); err != nil {
 		return err
 	}
-	verdict, err := check.Judge(outcome, policy)
+	verdict, err := accuracy.Judge(outcome, policy)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// rule is one thing that packages must not do.
+type rule struct {
+	// of names the packages that it is about, by their path below the module; "x/..." means x and below.
+	of []string
+	// but are packages of these that it is not about.
+	but []string
+	// only are all of our packages that they may depend on; nil for no such limit.
+	only []string
+	// never are packages that they must not depend on, however indirectly.
+	never []string
+	why   string
+}
+
+// rules are the directions of DESIGN's "Layout": what reads bytes knows nothing of verdicts, what judges
+// knows nothing of receipts, and nothing knows the commands.
+var rules = []rule{
+	{of: []string{"tools/encoder/ggml/..."}, only: []string{"tools/encoder/ggml/..."}, why: "it reads model files and imports nothing of ours"},
+	{of: []string{"tools/encoder/mil/..."}, only: []string{"tools/encoder/mil/..."}, why: "it reads, writes and evaluates programs and imports nothing of ours"},
+	{of: []string{"tools/encoder/probe/..."}, only: []string{"tools/encoder/probe/...", "tools/base/strictjson"}, why: "it runs a program and reads its report, and judges nothing"},
+	{of: []string{"tools/base/reason", "tools/base/strictjson", "tools/base/tree", "tools/run/argv"}, only: []string{}, why: "everything may depend on it"},
+	{of: []string{"tools/encoder/artifact/...", "tools/run/runner", "tools/run/evidence/...", "tools/encoder/parity/...", "tools/words/transcript/...", "tools/upstream/pin"}, never: []string{"tools/run/judge", "tools/receipt/statement/...", "tools/receipt/verify"},
+		why: "it finds out what is, and knows nothing of judging runs"},
+	{of: []string{"tools/encoder/reference/..."}, never: []string{"tools/encoder/mil/..."}, why: "it is the second, independent reference, and shares no code with the evaluator"},
+	{of: []string{"tools/run/judge"}, never: []string{"tools/run/runner", "tools/receipt/statement/...", "tools/receipt/verify"}, why: "a judgement is a pure function of evidence"},
+	{of: []string{"tools/receipt/statement"}, never: []string{"tools/run/runner", "tools/receipt/envelope", "tools/receipt/verify"}, why: "a receipt is written in a build and signed outside it"},
+	{of: []string{"tools/..."}, but: []string{"tools/coregate", "tools/actions/..."}, never: []string{"tools/coregate", "tools/actions/..."}, why: "commands are thin and imported by no one"},
+}
+
+// matches says whether a package is one of the patterns.
+func matches(pkg string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		if below, ok := strings.CutSuffix(pattern, "/..."); ok {
+			return pkg == below || strings.HasPrefix(pkg, below+"/")
+		}
+		return pkg == pattern
+	})
+}
+
+// check holds an import graph against the rules and returns what is wrong, sorted.
+func check(imports map[string][]string) []string {
+	var wrong []string
+	for _, pkg := range slices.Sorted(maps.Keys(imports)) {
+		for _, r := range rules {
+			if !matches(pkg, r.of) || matches(pkg, r.but) {
+				continue
+			}
+			for _, dep := range reach(imports, pkg) {
+				if matches(dep, r.never) || r.only != nil && !matches(dep, r.only) {
+					wrong = append(wrong, fmt.Sprintf("%s depends on %s: %s", pkg, dep, r.why))
+				}
+			}
+		}
+	}
+	return wrong
+}
+
+// reach lists what a package depends on, directly or not.
+func reach(imports map[string][]string, pkg string) []string {
+	seen := map[string]bool{}
+	var walk func(string)
+	walk = func(p string) {
+		for _, dep := range imports[p] {
+			if !seen[dep] {
+				seen[dep] = true
+				walk(dep)
+			}
+		}
+	}
+	walk(pkg)
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// unused lists rules that are about no package: a package that was renamed would escape its rule.
+func unused(imports map[string][]string) []string {
+	var out []string
+	for _, r := range rules {
+		for _, pattern := range r.of {
+			found := false
+			for pkg := range imports {
+				found = found || matches(pkg, []string{pattern})
+			}
+			if !found {
+				out = append(out, fmt.Sprintf("no package matches %s: rename it in tools/dev/layers too", pattern))
+			}
+		}
+	}
+	return out
+}

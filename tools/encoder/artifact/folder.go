@@ -1,0 +1,96 @@
+package artifact
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact/derive"
+)
+
+// IsArtifact reports whether path is (or is called) a Core ML artifact, rather
+// than a model or a folder of several things.
+func IsArtifact(path string) bool {
+	switch filepath.Ext(filepath.Clean(path)) {
+	case ".mlmodelc", ".mlpackage", ".mlmodel":
+		return true
+	}
+	for _, n := range []string{"coremldata.bin", "model.mil", "Manifest.json", "model.espresso.net"} {
+		if _, err := os.Stat(filepath.Join(path, n)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// maxPairs bounds the models of one folder.
+const maxPairs = 1000
+
+// InspectFolder judges every .bin in a folder with the encoder that the runtime
+// would open for it, and every encoder that belongs to none. Models come first,
+// in the order of their names. The folder's own folders are not searched.
+func InspectFolder(dir string, o Options) ([]*Report, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var models, encoders []string
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch filepath.Ext(e.Name()) {
+		case ".bin":
+			models = append(models, path)
+		case ".mlmodelc", ".mlpackage", ".mlmodel":
+			encoders = append(encoders, path)
+		}
+	}
+	if len(models)+len(encoders) > maxPairs {
+		return nil, fmt.Errorf("%s holds more than %d models and encoders", dir, maxPairs)
+	}
+	if len(models)+len(encoders) == 0 {
+		return nil, fmt.Errorf("%s holds no ggml-*.bin, no .mlmodelc and no .mlpackage", dir)
+	}
+	var reports []*Report
+	owned := map[string]string{}
+	for _, m := range models {
+		r, err := Inspect(m, "", o)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, r)
+		want := filepath.Clean(derive.EncoderPath(m))
+		owned[want] = m
+		owned[filepath.Join(filepath.Dir(want), derive.PackageName(m))] = m
+	}
+	for _, e := range encoders {
+		if owned[e] != "" {
+			continue
+		}
+		r, err := Inspect("", e, o)
+		if err != nil {
+			return nil, err
+		}
+		if len(models) > 0 {
+			r.Reasons = append(r.Reasons, reason.Reason{Code: "ENCODER_NAME", Where: e,
+				Expected: "an encoder of a model in this folder", Found: "the encoder of none of them, by its name"})
+			r.Verdict, r.Shippable = Reasons.Verdict(r.Reasons), false
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+// Overall is the verdict of several reports: the worst of them.
+func Overall(reports []*Report) reason.Verdict {
+	v := reason.Pass
+	for _, r := range reports {
+		switch {
+		case r.Verdict == reason.Failed:
+			return reason.Failed
+		case r.Verdict != reason.Pass:
+			v = r.Verdict
+		}
+	}
+	return v
+}

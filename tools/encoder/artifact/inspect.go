@@ -1,0 +1,355 @@
+package artifact
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact/derive"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
+)
+
+// Options change what Inspect holds a pair against.
+type Options struct {
+	// ContentsOnly leaves out where things lie and what they are called, and
+	// takes an .mlpackage for what it will be compiled to. Build actions that
+	// stage the pair themselves under fixed names set it.
+	ContentsOnly bool
+	// MinimumMacOS, such as "13.0", is the oldest system that must read the
+	// encoder; "" holds it against none.
+	MinimumMacOS string
+	// NoDigests leaves out the SHA-256 of the model and of the encoder's tree.
+	NoDigests bool
+}
+
+// Report is the answer about one pair.
+type Report struct {
+	// Verdict follows from Reasons. Shippable is true for a pass of a whole
+	// pair: model and compiled encoder, where the runtime finds them.
+	Verdict   reason.Verdict  `json:"verdict"`
+	Shippable bool            `json:"shippable"`
+	Reasons   []reason.Reason `json:"reasons"`
+	// Notes are facts that change no verdict, in the form of reasons.
+	Notes   []reason.Reason `json:"notes"`
+	Model   *Model          `json:"model"`
+	Encoder *Encoder        `json:"encoder"`
+	Pairing *Pairing        `json:"pairing"`
+	Derived *Derived        `json:"derived"`
+}
+
+// Derived is where the runtime looks for the model's encoder.
+type Derived struct {
+	// Path as the runtime computes it from the model's path as given.
+	Path string `json:"path"`
+	// Exists says whether something stands there.
+	Exists bool `json:"exists"`
+	// Surprise says what is unexpected about the path, or is "".
+	Surprise string `json:"surprise,omitempty"`
+}
+
+// Encoder is what is known about a Core ML encoder.
+type Encoder struct {
+	Path string `json:"path"`
+	// Form is mlmodelc, mlpackage or mlmodel.
+	Form string `json:"form"`
+	// Kind is the model type: mlProgram, neuralNetwork, pipeline, …
+	Kind string `json:"kind"`
+	// Digest of the tree (package tree); for an .mlmodel that of the file.
+	Digest string `json:"digest,omitempty"`
+	// Contents is the digest of the tree without Manifest.json, whose random
+	// identifiers make packages of equal contents differ; only for an .mlpackage.
+	Contents string `json:"contents_digest,omitempty"`
+	Files    int    `json:"files"`
+	Bytes    int64  `json:"bytes"`
+
+	SpecificationVersion int32 `json:"specification_version"`
+	// MinimumMacOS is the oldest system that reads it.
+	MinimumMacOS string `json:"minimum_macos,omitempty"`
+	// Program is the version of the program's text (1.0, 1.3); Opset its
+	// operation set; Operations counts what is not a constant.
+	Program    string `json:"program,omitempty"`
+	Opset      string `json:"opset,omitempty"`
+	Operations int    `json:"operations,omitempty"`
+
+	Interface
+	Precision *Precision `json:"precision,omitempty"`
+	Producer  Producer   `json:"producer"`
+}
+
+// Inspect judges a model and an encoder. Either path may be "": without an
+// encoder the derived one is taken, without a model the encoder is judged alone
+// and cannot pass. The error is for what could not be judged at all.
+func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
+	r := &Report{}
+	var reasons []reason.Reason
+	var m *ggml.Model
+	if modelPath != "" {
+		var err error
+		if m, reasons, err = openModel(modelPath); err != nil {
+			return nil, err
+		}
+		if m != nil {
+			defer m.Close()
+			if r.Model, err = modelFacts(modelPath, m, !o.NoDigests); err != nil {
+				return nil, err
+			}
+		}
+		r.Derived = derived(modelPath)
+		if !o.ContentsOnly && !strings.HasSuffix(modelPath, ".bin") {
+			reasons = append(reasons, reason.Reason{Code: "MODEL_NAME", Where: modelPath, Expected: "a name that ends in .bin", Found: filepath.Base(modelPath)})
+		}
+	}
+	encoderPath, where, err := locate(modelPath, encoderPath, o)
+	if err != nil {
+		return nil, err
+	}
+	reasons = append(reasons, where...)
+	if encoderPath == "" {
+		return r.finish(reasons, o), nil
+	}
+	e, err := openEncoder(encoderPath)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	if err := r.encoder(e, m, o); err != nil {
+		return nil, err
+	}
+	if modelPath == "" {
+		e.fault("ENCODER_ALONE", encoderPath, "the model that it belongs to", "none given")
+	}
+	return r.finish(append(reasons, e.reasons...), o), nil
+}
+
+func derived(model string) *Derived {
+	p := derive.EncoderPath(model)
+	_, err := os.Stat(p)
+	return &Derived{Path: p, Exists: err == nil, Surprise: derive.Surprise(model)}
+}
+
+// locate finds the encoder that is meant, and holds the path that was given
+// against the one that the runtime opens.
+func locate(model, given string, o Options) (string, []reason.Reason, error) {
+	if model == "" {
+		return given, nil, nil
+	}
+	want := derive.EncoderPath(model)
+	pkg := filepath.Join(filepath.Dir(want), derive.PackageName(model))
+	if given == "" {
+		if exists(want) {
+			if !o.ContentsOnly && isUncompiled(want) {
+				return want, []reason.Reason{{Code: "ARTIFACT_NOT_COMPILED", Where: want, Expected: "a compiled encoder", Found: "what it would be compiled from"}}, nil
+			}
+			return want, nil, nil
+		}
+		found, reasons := missing(model, want, pkg)
+		return found, reasons, nil
+	}
+	if o.ContentsOnly {
+		return given, nil, nil
+	}
+	var reasons []reason.Reason
+	uncompiled := isUncompiled(given)
+	target := want
+	if uncompiled && filepath.Ext(filepath.Clean(given)) != ".mlmodelc" {
+		target = pkg
+	}
+	if !samePlace(given, target) {
+		reasons = append(reasons, reason.Reason{Code: "ENCODER_NAME", Where: given, Expected: target, Found: given})
+	}
+	if uncompiled {
+		reasons = append(reasons, reason.Reason{Code: "ARTIFACT_NOT_COMPILED", Where: given, Expected: want, Found: "what it would be compiled from"})
+	}
+	return given, reasons, nil
+}
+
+// missing says what stands where the derived encoder should: its package, or
+// others.
+func missing(model, want, pkg string) (string, []reason.Reason) {
+	if exists(pkg) {
+		return pkg, []reason.Reason{{Code: "ARTIFACT_NOT_COMPILED", Where: pkg, Expected: want, Found: "only the package"}}
+	}
+	var compiled, packages []string
+	entries, _ := os.ReadDir(filepath.Dir(want))
+	for _, e := range entries {
+		switch filepath.Ext(e.Name()) {
+		case ".mlmodelc":
+			compiled = append(compiled, e.Name())
+		case ".mlpackage", ".mlmodel":
+			packages = append(packages, e.Name())
+		}
+	}
+	reasons := []reason.Reason{{Code: "ENCODER_MISSING", Where: filepath.Dir(want), Expected: want, Found: "nothing"}}
+	switch {
+	case len(compiled) > 0:
+		// Whose they are is not known: a fine-tuned model beside a stock encoder
+		// is a silent fault, so none of them is taken.
+		reasons = append(reasons, reason.Reason{Code: "ENCODER_NAME", Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(compiled, ", ")})
+	case len(packages) > 0:
+		reasons = append(reasons, reason.Reason{Code: "ARTIFACT_NOT_COMPILED", Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(packages, ", ")})
+	}
+	return "", append(reasons, stillPacked(want)...)
+}
+
+// stillPacked names the archives that stand where an encoder should, still packed: models are published so.
+func stillPacked(want string) []reason.Reason {
+	entries, _ := os.ReadDir(filepath.Dir(want))
+	var names []string
+	for _, e := range entries {
+		name := strings.ToLower(e.Name())
+		switch filepath.Ext(name) {
+		case ".zip", ".tar", ".gz", ".tgz", ".xz", ".zst", ".7z":
+			if strings.Contains(name, "encoder") || strings.Contains(name, ".mlmodelc") {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []reason.Reason{{Code: "ARTIFACT_IS_ARCHIVE", Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(names, ", ")}}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// isUncompiled goes by what is in the folder, and by the name where that says
+// nothing.
+func isUncompiled(path string) bool {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(path, name))
+		return err == nil
+	}
+	switch {
+	case has("Manifest.json"):
+		return true
+	case has("coremldata.bin"), has("model.mil"):
+		return false
+	}
+	ext := filepath.Ext(filepath.Clean(path))
+	return ext == ".mlpackage" || ext == ".mlmodel"
+}
+
+// samePlace reports whether two paths name one thing, however they are spelled.
+func samePlace(a, b string) bool {
+	if filepath.Base(filepath.Clean(a)) != filepath.Base(b) {
+		return false // through a link under another name it is not found
+	}
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
+}
+
+// encoder fills in the encoder's side of the report.
+func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
+	if e.art == nil {
+		return nil
+	}
+	a := e.art
+	x := &Encoder{Path: e.path, Form: string(a.Form), Kind: a.Kind.String(), SpecificationVersion: a.SpecificationVersion}
+	r.Encoder = x
+	e.form()
+	if e.inventory != nil {
+		x.Files, x.Bytes = e.inventory.Files, e.inventory.Bytes
+	}
+	if err := x.digest(e, o); err != nil {
+		return err
+	}
+	var h *ggml.Hyperparameters
+	if m != nil {
+		h = &m.Hyperparameters
+	}
+	x.Interface = e.kindAndInterface(h)
+	x.MinimumMacOS = e.version(o.MinimumMacOS)
+	x.Producer = e.producer()
+	if x.SpecificationVersion == 0 && a.Metadata != nil {
+		x.SpecificationVersion = a.Metadata.SpecificationVersion
+	}
+	main := mainFunction(a.Program)
+	if main == nil || main.Body == nil {
+		return nil
+	}
+	x.Program, x.Opset = fmt.Sprintf("%d.%d", a.Program.Major, a.Program.Minor), main.Opset
+	list, d := collectWeights(main, a)
+	p := precision(main, list, d)
+	x.Precision = &p
+	x.Operations = operations(main)
+	if m == nil || m.TestStub() || !e.readable() {
+		return nil
+	}
+	var err error
+	r.Pairing, err = e.pair(m, list, d)
+	if err != nil {
+		// The metadata was in order, the contents were not.
+		e.fault("ARTIFACT_MALFORMED", a.ModelFile, "weights that can be read", err.Error())
+	}
+	return nil
+}
+
+// readable says whether the weights can be read at all.
+func (e *encoder) readable() bool {
+	return !slices.ContainsFunc(e.reasons, func(r reason.Reason) bool {
+		switch r.Code {
+		case "ARTIFACT_INCOMPLETE", "LFS_POINTER", "ARTIFACT_PATH_ESCAPE", "WEIGHTS_MISMATCH", "ARTIFACT_MALFORMED":
+			return e.weightNames()[r.Where] || r.Where == e.art.ModelFile
+		}
+		return false
+	})
+}
+
+func (x *Encoder) digest(e *encoder, o Options) (err error) {
+	if o.NoDigests {
+		return nil
+	}
+	info, err := os.Stat(e.path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		x.Files, x.Bytes = 1, info.Size()
+		x.Digest, _, err = tree.HashFile(e.path)
+		return err
+	}
+	files, err := tree.Files(e.path, tree.RefuseLinks)
+	if err != nil {
+		// What cannot be named safely has been reported, or is now: such a tree
+		// has no digest.
+		if len(e.reasons) == 0 {
+			e.fault("ARTIFACT_NAME_UNSAFE", e.path, "a tree that can be hashed", err.Error())
+		}
+		return nil
+	}
+	x.Digest = tree.DigestFiles(files)
+	if e.art.Form == bundle.PackageForm {
+		x.Contents = tree.DigestFiles(slices.DeleteFunc(files, func(f tree.File) bool { return f.Path == "Manifest.json" }))
+	}
+	return nil
+}
+
+// finish sorts findings from notes and draws the verdict.
+func (r *Report) finish(reasons []reason.Reason, o Options) *Report {
+	r.Reasons, r.Notes = []reason.Reason{}, []reason.Reason{}
+	for _, x := range reasons {
+		if d, ok := Reasons.Lookup(x.Code); ok && d.Class == reason.Note {
+			r.Notes = append(r.Notes, x)
+		} else if !slices.Contains(r.Reasons, x) {
+			r.Reasons = append(r.Reasons, x)
+		}
+	}
+	r.Verdict = Reasons.Verdict(r.Reasons)
+	r.Shippable = r.Verdict == reason.Pass && r.Model != nil && r.Encoder != nil &&
+		r.Encoder.Form == string(bundle.CompiledForm) && !o.ContentsOnly
+	return r
+}

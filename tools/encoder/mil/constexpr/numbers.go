@@ -1,0 +1,135 @@
+package constexpr
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/half"
+)
+
+// unpacked returns one byte for each element of a type of at most 8 bits: its
+// bits, not sign-extended.
+func unpacked(t mil.Tensor) []byte {
+	bits := t.DType.Bits()
+	if bits == 8 {
+		return t.Data
+	}
+	return unpack(t.Data, bits, product(t.Shape))
+}
+
+// unpack splits n fields of 1 to 7 bits, low bits first.
+func unpack(data []byte, bits int, n int64) []byte {
+	out := make([]byte, n)
+	mask := byte(1<<bits - 1)
+	var acc uint32
+	have, at := 0, 0
+	for i := range out {
+		for have < bits {
+			acc |= uint32(data[at]) << have
+			at++
+			have += 8
+		}
+		out[i] = byte(acc) & mask
+		acc >>= bits
+		have -= bits
+	}
+	return out
+}
+
+// pack is the inverse of unpack for a whole tensor.
+func pack(codes []byte, d mil.DType) []byte {
+	bits := d.Bits()
+	if bits >= 8 {
+		return codes
+	}
+	out := make([]byte, 0, (len(codes)*bits+7)/8)
+	var acc uint32
+	have := 0
+	for _, c := range codes {
+		acc |= uint32(c) << have
+		for have += bits; have >= 8; have -= 8 {
+			out = append(out, byte(acc))
+			acc >>= 8
+		}
+	}
+	if have > 0 {
+		out = append(out, byte(acc))
+	}
+	return out
+}
+
+// Floats returns a function from index to value in float32, exact for every
+// type that the operations allow, and an error for the others. The tensor's
+// bytes must agree with its shape, as those of Apply and Constants do.
+func Floats(t mil.Tensor) (func(int64) float32, error) {
+	le := binary.LittleEndian
+	switch t.DType {
+	case mil.Float32:
+		return func(i int64) float32 { return math.Float32frombits(le.Uint32(t.Data[4*i:])) }, nil
+	case mil.Float16:
+		return func(i int64) float32 { return half.ToFloat32(le.Uint16(t.Data[2*i:])) }, nil
+	case mil.Int8:
+		return func(i int64) float32 { return float32(int8(t.Data[i])) }, nil
+	case mil.Int4:
+		codes := unpacked(t)
+		return func(i int64) float32 { return float32(int8(codes[i]<<4) >> 4) }, nil
+	case mil.Uint1, mil.Uint2, mil.Uint3, mil.Uint4, mil.Uint6, mil.Uint8:
+		codes := unpacked(t)
+		return func(i int64) float32 { return float32(codes[i]) }, nil
+	}
+	return nil, fmt.Errorf("numbers of type %s are not known here", t.DType)
+}
+
+// numbers collects results of type float16 or float32.
+type numbers struct {
+	half bool
+	out  []byte
+}
+
+func newNumbers(d mil.DType, n int64) *numbers {
+	return &numbers{half: d == mil.Float16, out: make([]byte, 0, n*int64(d.Bits()/8))}
+}
+
+func (a *numbers) put(y float32) {
+	if a.half {
+		a.out = binary.LittleEndian.AppendUint16(a.out, half.FromFloat32(y))
+		return
+	}
+	a.out = binary.LittleEndian.AppendUint32(a.out, math.Float32bits(y))
+}
+
+// toHalf rounds to float16. A sum or product of float16 numbers that is
+// computed in float32 becomes the correctly rounded one.
+func toHalf(x float32) float32 { return half.ToFloat32(half.FromFloat32(x)) }
+
+// elements moves elements of any type by index.
+type elements struct {
+	dtype mil.DType
+	size  int64 // bytes of one element here; sub-byte types take one
+	data  []byte
+}
+
+func unpackedElements(t mil.Tensor) elements {
+	if t.DType.Bits() <= 8 {
+		return elements{t.DType, 1, unpacked(t)}
+	}
+	return elements{t.DType, int64(t.DType.Bits() / 8), t.Data}
+}
+
+func newElements(d mil.DType, n int64) elements {
+	size := int64(1)
+	if d.Bits() > 8 {
+		size = int64(d.Bits() / 8)
+	}
+	return elements{d, size, make([]byte, n*size)}
+}
+
+// set copies element j of from to element i.
+func (e elements) set(i int64, from elements, j int64) {
+	copy(e.data[i*e.size:(i+1)*e.size], from.data[j*e.size:])
+}
+
+// packed is the elements as a tensor stores them.
+func (e elements) packed() []byte { return pack(e.data, e.dtype) }

@@ -1,0 +1,211 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+)
+
+// Input is a tensor to feed: elements as they lie in memory, with strides in elements.
+type Input struct {
+	Name    string
+	DType   string // float16, float32, float64, int32 or int8
+	Shape   []int
+	Strides []int // nil for row-major
+	Data    []byte
+}
+
+// Request says what to predict.
+type Request struct {
+	// Model is the compiled model's folder.
+	Model  string
+	Inputs []Input
+	// Outputs names those to fetch.
+	Outputs []string
+}
+
+// Outcome is what came of a request.
+type Outcome struct {
+	// Report is nil where the probe left none.
+	Report *Report
+	// Ended says how the probe ended if not with exit 0: "signal: aborted", "deadline of 5m0s".
+	Ended string
+	// TimedOut says that it was stopped at its deadline.
+	TimedOut bool
+	// Stderr is the end of what it said.
+	Stderr string
+	// Tensors are the outputs' elements, row-major, by name.
+	Tensors map[string][]byte
+}
+
+// The wire form of a request.
+type wireRequest struct {
+	Schema  int          `json:"schema"`
+	Model   string       `json:"model"`
+	Inputs  []wireInput  `json:"inputs"`
+	Outputs []wireOutput `json:"outputs"`
+}
+
+type wireInput struct {
+	Name    string `json:"name"`
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Strides []int  `json:"strides"`
+	File    string `json:"file"`
+}
+
+type wireOutput struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+}
+
+// Run starts the probe once. It may crash inside Core ML or compile for hours, so it is a process of its own with a
+// deadline. The error is for what could not be tried: a program that does not start, a report that is malformed.
+func Run(ctx context.Context, program string, q Request, deadline time.Duration) (_ *Outcome, err error) {
+	dir, err := os.MkdirTemp("", "coremlprobe-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	model, err := filepath.Abs(q.Model)
+	if err != nil {
+		return nil, err
+	}
+	wire := wireRequest{Schema: 1, Model: model, Inputs: []wireInput{}, Outputs: []wireOutput{}}
+	for i, in := range q.Inputs {
+		w := wireInput{in.Name, in.DType, in.Shape, in.Strides, filepath.Join(dir, fmt.Sprintf("in%d", i))}
+		if w.Strides == nil {
+			w.Strides = rowMajorStrides(in.Shape)
+		}
+		if err := os.WriteFile(w.File, in.Data, 0o600); err != nil {
+			return nil, err
+		}
+		wire.Inputs = append(wire.Inputs, w)
+	}
+	files := map[string]string{}
+	for i, name := range q.Outputs {
+		files[name] = filepath.Join(dir, fmt.Sprintf("out%d", i))
+		wire.Outputs = append(wire.Outputs, wireOutput{name, files[name]})
+	}
+	data, err := strictjson.Canonical(&wire)
+	if err != nil {
+		return nil, err
+	}
+	request, report := filepath.Join(dir, "request.json"), filepath.Join(dir, "report.json")
+	if err := os.WriteFile(request, data, 0o600); err != nil {
+		return nil, err
+	}
+	o, err := start(ctx, program, request, report, deadline)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.read(report, files); err != nil {
+		return nil, fmt.Errorf("%w%s", err, o.said())
+	}
+	return o, nil
+}
+
+func rowMajorStrides(shape []int) []int {
+	s := make([]int, len(shape))
+	packed := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		s[i] = packed
+		packed *= shape[i]
+	}
+	return s
+}
+
+func start(ctx context.Context, program, request, report string, deadline time.Duration) (*Outcome, error) {
+	limited, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	cmd := exec.CommandContext(limited, program, request, report)
+	// Core ML's own caches lie in the user's home; nothing else of the environment is handed on.
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()}
+	if home := os.Getenv("HOME"); home != "" {
+		cmd.Env = append(cmd.Env, "HOME="+home)
+	}
+	stderr := &tail{max: 4096}
+	cmd.Stderr = stderr
+	cmd.WaitDelay = 5 * time.Second
+	o := &Outcome{}
+	err := cmd.Run()
+	o.Stderr = string(bytes.ToValidUTF8(stderr.kept, []byte("?")))
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		o.TimedOut, o.Ended = true, "deadline of "+deadline.String()
+	case errors.As(err, &exit) && exit.ExitCode() >= 0:
+		return nil, fmt.Errorf("%s ended with exit %d%s", program, exit.ExitCode(), o.said())
+	case errors.As(err, &exit):
+		o.Ended = exit.String()
+	case err != nil:
+		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	return o, nil
+}
+
+func (o *Outcome) said() string {
+	if o.Stderr == "" {
+		return ""
+	}
+	return ", saying: " + o.Stderr
+}
+
+// read takes in the report and the tensors that it tells of.
+func (o *Outcome) read(report string, files map[string]string) error {
+	info, err := os.Stat(report)
+	if errors.Is(err, os.ErrNotExist) && o.Ended != "" {
+		return nil // it ended before it wrote anything
+	}
+	if err != nil {
+		return fmt.Errorf("the probe left no report: %w", err)
+	}
+	if info.Size() > maxBytes {
+		return fmt.Errorf("report of coremlprobe: %d bytes, more than the %d that a report may have", info.Size(), maxBytes)
+	}
+	data, err := os.ReadFile(report)
+	if err != nil {
+		return err
+	}
+	if o.Report, err = Parse(data); err != nil {
+		return err
+	}
+	o.Tensors = map[string][]byte{}
+	for _, out := range o.Report.Outputs {
+		if !out.Written {
+			continue
+		}
+		want := int64(out.Count) * int64(ElementSize(out.DType))
+		path, asked := files[out.Name]
+		if info, err = os.Stat(path); !asked || err != nil || info.Size() != want {
+			return fmt.Errorf("output %q: expected a file of %d bytes, as its shape says", out.Name, want)
+		}
+		if o.Tensors[out.Name], err = os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	kept []byte
+	max  int
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - t.max; over > 0 {
+		t.kept = t.kept[over:]
+	}
+	return len(p), nil
+}

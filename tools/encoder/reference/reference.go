@@ -1,0 +1,262 @@
+// Package reference computes a Whisper audio encoder in float64, straight from
+// the definition in "Robust Speech Recognition via Large-Scale Weak Supervision"
+// (Radford et al., 2022) and the transformer that it builds on, from the tensors
+// of a ggml model file. It is the reference side of numeric parity, and shares no
+// code with the MIL evaluator.
+//
+// The definition, with X rows of positions and columns of channels, D the width,
+// H the heads, and every linear layer y = x·Wᵀ + b (key projections have no b):
+//
+//	X0 = gelu(conv1(mel))            kernel 3, stride 1, one zero on either side
+//	X  = gelu(conv2(X0))ᵀ + P        kernel 3, stride 2, one zero on either side; P the positional embedding
+//	per layer:
+//	    Y = norm(X; attn_ln)
+//	    Q, K, V = query(Y), key(Y), value(Y), cut into H heads of D/H channels
+//	    A = softmax(Q·Kᵀ / sqrt(D/H)) · V, heads joined
+//	    X = X + out(A)
+//	    X = X + mlp.2(gelu(mlp.0(norm(X; mlp_ln))))
+//	output = norm(X; ln_post)
+//
+//	gelu(x) = x/2 · (1 + erf(x/√2))
+//	norm(x) = (x − mean) / sqrt(variance + 1e-5) · weight + bias, per position, population variance
+//
+// Every product is rounded before it is added (no fused multiply-add), and sums
+// run in index order, so that all hosts give the same bytes.
+package reference
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+)
+
+const normEpsilon = 1e-5
+
+// Observe is told of values on the way: their name, extents and elements. The
+// slice must not be kept or changed. Names are "conv1", "conv2", "embedded",
+// "layer.N.attn", "layer.N.mlp" (the residual stream after each half) and
+// "output"; conv1 and conv2 are channels by positions, after GELU, the others
+// positions by channels.
+type Observe func(name string, rows, columns int, values []float64)
+
+// Encoder evaluates the encoder of one model.
+type Encoder struct {
+	// Threads is the number of workers, zero for all processors. It does not
+	// change results.
+	Threads int
+	// Observe, when set, sees values in between.
+	Observe Observe
+
+	model *ggml.Model
+	dims  ggml.Hyperparameters
+}
+
+// New prepares the encoder of an open model, after checking that the model has
+// every tensor that its header calls for.
+func New(m *ggml.Model) (*Encoder, error) {
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("the model is no reference: %w", err)
+	}
+	h := m.Hyperparameters
+	if h.AudioHead < 1 || h.AudioState%h.AudioHead != 0 {
+		return nil, fmt.Errorf("the model is no reference: width %d does not divide into %d heads", h.AudioState, h.AudioHead)
+	}
+	return &Encoder{model: m, dims: h}, nil
+}
+
+// Encode computes the output, AudioCtx rows of AudioState values, for a log-mel
+// spectrogram of Mels rows of 2·AudioCtx values. When ctx is done, it ends with its error soon.
+func (e *Encoder) Encode(ctx context.Context, mel []float32) ([]float64, error) {
+	h := e.dims
+	if want := h.Mels * h.MelFrames(); len(mel) != want {
+		return nil, fmt.Errorf("the mel has %d values; expected %d rows of %d, %d in all", len(mel), h.Mels, h.MelFrames(), want)
+	}
+	r := &run{Encoder: e, ctx: ctx, threads: e.Threads}
+	if r.threads <= 0 {
+		r.threads = runtime.GOMAXPROCS(0)
+	}
+	return r.encode(mel)
+}
+
+// run is one evaluation; the first failure to read a tensor ends it.
+type run struct {
+	*Encoder
+	ctx     context.Context
+	threads int
+	err     error
+}
+
+func (r *run) tensor(name string, shape ...int) []float64 {
+	if r.err != nil {
+		return nil
+	}
+	t, ok := r.model.Tensor("encoder." + name)
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	if !ok || t.Elements() != int64(n) {
+		r.err = fmt.Errorf("tensor encoder.%s: expected %v, found %v", name, shape, t.Shape())
+		return nil
+	}
+	v, err := r.model.Float32s(t)
+	if err != nil {
+		r.err = fmt.Errorf("tensor encoder.%s: %w", name, err)
+		return nil
+	}
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
+	}
+	return out
+}
+
+func (r *run) see(name string, rows, columns int, v []float64) {
+	if r.err == nil && r.Observe != nil {
+		r.Observe(name, rows, columns, v)
+	}
+}
+
+func (r *run) encode(mel []float32) ([]float64, error) {
+	h := r.dims
+	frames, ctx, d := h.MelFrames(), h.AudioCtx, h.AudioState
+	x := make([]float64, len(mel))
+	for i, v := range mel {
+		x[i] = float64(v)
+	}
+	x = r.conv("conv1", x, h.Mels, frames, d, 1)
+	r.see("conv1", d, frames, x)
+	x = r.conv("conv2", x, d, frames, d, 2)
+	r.see("conv2", d, ctx, x)
+	if r.err != nil {
+		return nil, r.err
+	}
+	x = turn(x, d, ctx)
+	plus(x, r.tensor("positional_embedding", ctx, d))
+	r.see("embedded", ctx, d, x)
+	for l := range h.AudioLayer {
+		block := fmt.Sprintf("blocks.%d.", l)
+		r.attention(x, block)
+		r.see(fmt.Sprintf("layer.%d.attn", l), ctx, d, x)
+		r.mlp(x, block)
+		r.see(fmt.Sprintf("layer.%d.mlp", l), ctx, d, x)
+		if r.err != nil {
+			return nil, r.err
+		}
+	}
+	out := r.norm(x, "ln_post")
+	r.see("output", ctx, d, out)
+	return out, r.err
+}
+
+// conv convolves channels of n values with kernels of 3, then applies GELU.
+// The result is outs channels of n/stride values.
+func (r *run) conv(name string, x []float64, channels, n, outs, stride int) []float64 {
+	w := r.tensor(name+".weight", outs, channels, 3)
+	b := r.tensor(name+".bias", outs)
+	if r.err != nil {
+		return nil
+	}
+	positions := n / stride
+	// Row p holds what output p looks at: three values of each channel.
+	windows := make([]float64, positions*channels*3)
+	for p := range positions {
+		for c := range channels {
+			for k := range 3 {
+				if t := p*stride + k - 1; t >= 0 && t < n {
+					windows[(p*channels+c)*3+k] = x[c*n+t]
+				}
+			}
+		}
+	}
+	y := r.multiply(w, windows, outs, positions, channels*3)
+	for o := range outs {
+		for p := range positions {
+			y[o*positions+p] = gelu(y[o*positions+p] + b[o])
+		}
+	}
+	return y
+}
+
+// linear is x·Wᵀ + b for ctx rows; without a name for the bias there is none.
+func (r *run) linear(x []float64, name string, ins, outs int, bias bool) []float64 {
+	w := r.tensor(name+".weight", outs, ins)
+	var b []float64
+	if bias {
+		b = r.tensor(name+".bias", outs)
+	}
+	if r.err != nil {
+		return nil
+	}
+	y := r.multiply(x, w, r.dims.AudioCtx, outs, ins)
+	for i := range y {
+		if bias {
+			y[i] += b[i%outs]
+		}
+	}
+	return y
+}
+
+func (r *run) attention(x []float64, block string) {
+	ctx, d := r.dims.AudioCtx, r.dims.AudioState
+	heads := r.dims.AudioHead
+	size := d / heads
+	y := r.norm(x, block+"attn_ln")
+	q := r.linear(y, block+"attn.query", d, d, true)
+	k := r.linear(y, block+"attn.key", d, d, false)
+	v := r.linear(y, block+"attn.value", d, d, true)
+	if r.err != nil {
+		return
+	}
+	joined := make([]float64, ctx*d)
+	for head := range heads {
+		qh, kh, vh := cut(q, ctx, d, head*size, size), cut(k, ctx, d, head*size, size), cut(v, ctx, d, head*size, size)
+		scores := r.multiply(qh, kh, ctx, ctx, size)
+		r.parallel(ctx, func(i int) { softmax(scores[i*ctx:(i+1)*ctx], math.Sqrt(float64(size))) })
+		a := r.multiply(scores, turn(vh, ctx, size), ctx, size, ctx)
+		if r.err != nil {
+			return
+		}
+		for i := range ctx {
+			copy(joined[i*d+head*size:], a[i*size:(i+1)*size])
+		}
+	}
+	plus(x, r.linear(joined, block+"attn.out", d, d, true))
+}
+
+func (r *run) mlp(x []float64, block string) {
+	d := r.dims.AudioState
+	y := r.linear(r.norm(x, block+"mlp_ln"), block+"mlp.0", d, 4*d, true)
+	for i, v := range y {
+		y[i] = gelu(v)
+	}
+	plus(x, r.linear(y, block+"mlp.2", 4*d, d, true))
+}
+
+func (r *run) norm(x []float64, name string) []float64 {
+	d := r.dims.AudioState
+	w, b := r.tensor(name+".weight", d), r.tensor(name+".bias", d)
+	if r.err != nil {
+		return nil
+	}
+	out := make([]float64, len(x))
+	for at := 0; at < len(x); at += d {
+		row := x[at : at+d]
+		var mean, variance float64
+		for _, v := range row {
+			mean += v
+		}
+		mean /= float64(d)
+		for _, v := range row {
+			variance += float64((v - mean) * (v - mean))
+		}
+		deviation := math.Sqrt(variance/float64(d) + normEpsilon)
+		for i, v := range row {
+			out[at+i] = float64((v-mean)/deviation*w[i]) + b[i]
+		}
+	}
+	return out
+}

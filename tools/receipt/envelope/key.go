@@ -1,0 +1,144 @@
+package envelope
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+)
+
+// Key is a public key, with its private half when it can sign. It implements the signer and verifier
+// of go-securesystemslib.
+type Key struct {
+	id      string
+	public  crypto.PublicKey
+	private crypto.Signer
+}
+
+// ReadPrivateKey reads a PKCS#8 private key from a PEM file.
+func ReadPrivateKey(path string) (*Key, error) { return readKey(path, "PRIVATE KEY", parsePrivate) }
+
+// ReadPublicKey reads a SubjectPublicKeyInfo public key from a PEM file.
+func ReadPublicKey(path string) (*Key, error) { return readKey(path, "PUBLIC KEY", parsePublic) }
+
+func readKey(path, kind string, parse func([]byte) (*Key, error)) (*Key, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	defer f.Close()
+	// No such key has more than a few hundred bytes; what is no key may have no end.
+	data, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	if err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	block, rest := pem.Decode(data)
+	if block == nil || block.Type != kind || len(strings.TrimSpace(string(rest))) > 0 {
+		found := "no PEM"
+		if block != nil {
+			found = "PEM of " + block.Type
+			if len(strings.TrimSpace(string(rest))) > 0 {
+				found += ", and more behind it"
+			}
+		}
+		return nil, reason.Errorf("KEY_UNSUPPORTED", path, "one PEM block "+kind, "%s", found)
+	}
+	key, err := parse(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", path, err)
+	}
+	return key, nil
+}
+
+func parsePrivate(der []byte) (*Key, error) {
+	private, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, reason.Errorf("KEY_UNSUPPORTED", "private key", "PKCS#8", "%v", err)
+	}
+	signer, ok := private.(crypto.Signer)
+	if !ok {
+		return nil, reason.Errorf("KEY_UNSUPPORTED", "private key", "Ed25519 or ECDSA P-256", "%T", private)
+	}
+	key, err := NewKey(signer.Public())
+	if err != nil {
+		return nil, err
+	}
+	key.private = signer
+	return key, nil
+}
+
+func parsePublic(der []byte) (*Key, error) {
+	public, err := x509.ParsePKIXPublicKey(der)
+	if err != nil {
+		return nil, reason.Errorf("KEY_UNSUPPORTED", "public key", "SubjectPublicKeyInfo", "%v", err)
+	}
+	return NewKey(public)
+}
+
+// NewKey makes a verifying key.
+func NewKey(public crypto.PublicKey) (*Key, error) {
+	switch k := public.(type) {
+	case ed25519.PublicKey:
+	case *ecdsa.PublicKey:
+		if k.Curve != elliptic.P256() {
+			return nil, reason.Errorf("KEY_UNSUPPORTED", "key", "the curve P-256", "%s", k.Curve.Params().Name)
+		}
+	default:
+		return nil, reason.Errorf("KEY_UNSUPPORTED", "key", "Ed25519 or ECDSA P-256", "%T", public)
+	}
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(der)
+	return &Key{id: hex.EncodeToString(sum[:]), public: public}, nil
+}
+
+// ID is the key's id.
+func (k *Key) ID() string { return k.id }
+
+// KeyID is [Key.ID] for go-securesystemslib.
+func (k *Key) KeyID() (string, error) { return k.id, nil }
+
+// Public returns the public key.
+func (k *Key) Public() crypto.PublicKey { return k.public }
+
+// Sign signs what an envelope's PAE gave.
+func (k *Key) Sign(_ context.Context, pae []byte) ([]byte, error) {
+	if k.private == nil {
+		return nil, fmt.Errorf("key %s has no private half", k.id)
+	}
+	if _, ok := k.public.(ed25519.PublicKey); ok {
+		return k.private.Sign(rand.Reader, pae, crypto.Hash(0))
+	}
+	sum := sha256.Sum256(pae)
+	return k.private.Sign(rand.Reader, sum[:], crypto.SHA256)
+}
+
+// Verify holds a signature against what an envelope's PAE gave.
+func (k *Key) Verify(_ context.Context, pae, signature []byte) error {
+	ok := false
+	switch public := k.public.(type) {
+	case ed25519.PublicKey:
+		ok = ed25519.Verify(public, pae, signature)
+	case *ecdsa.PublicKey:
+		sum := sha256.Sum256(pae)
+		ok = ecdsa.VerifyASN1(public, sum[:], signature)
+	}
+	if !ok {
+		return fmt.Errorf("the signature is not by key %s over these bytes", k.id)
+	}
+	return nil
+}

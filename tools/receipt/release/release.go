@@ -1,0 +1,241 @@
+// Package release binds the receipts of many gates into one statement: what a release of several
+// models, or of one model on both lanes, is signed and verified as.
+//
+// A release is an in-toto Statement v1 in canonical bytes whose subjects are the receipts, each by the
+// SHA-256 of its bytes, sorted by name. Its predicate repeats of each receipt only what a reader decides
+// by: verdict, lane, pin and subjects. Its verdict is pass only if every receipt's is, and an empty
+// release fails.
+package release
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+)
+
+// PredicateType is the type of a release's predicate; docs/receipt.md describes it.
+const PredicateType = "https://github.com/coreml-gate/rules_coreml_gate/coreml-release/v1"
+
+// Reasons are the codes of this package.
+var Reasons = reason.Table{
+	{Code: "RECEIPT_NEEDED", Class: reason.Inconclusive, Means: "Something was demanded of a release that only its receipts can answer: a policy, a judgement, an age, an OS build.", Do: "Give every receipt of the release with --file."},
+	{Code: "RECEIPT_UNLISTED", Class: reason.Fail, Means: "A receipt at hand is not one that the release was made from.", Do: "Give the receipts of this release."},
+	{Code: "RELEASE_DIFFERS", Class: reason.Fail, Means: "What the release says about a receipt is not what that receipt, which is at hand, says.", Do: "Make the release again from its receipts."},
+	{Code: "RELEASE_INCOMPLETE", Class: reason.Fail, Means: "The release has no receipt on the lane that is demanded for one of its gates.", Do: "Gate on that lane and release again."},
+}
+
+// Entry is one receipt of a release.
+type Entry struct {
+	Name    string         `json:"name"`
+	SHA256  string         `json:"sha256"`
+	Verdict reason.Verdict `json:"verdict"`
+	Lane    evidence.Lane  `json:"lane"`
+	PinName string         `json:"pin"`
+	// PinCommit is upstream's commit, by which a verifier knows the supported pin: PinStatus is the builder's word.
+	PinCommit string               `json:"pin_commit"`
+	PinStatus string               `json:"pin_status"`
+	Subjects  []statement.Resource `json:"subjects"`
+}
+
+// Predicate is the content of a release.
+type Predicate struct {
+	Schema   int            `json:"schema"`
+	Name     string         `json:"name"`
+	Verdict  reason.Verdict `json:"verdict"`
+	Receipts []Entry        `json:"receipts"`
+}
+
+// Statement is a release.
+type Statement struct {
+	Type          string               `json:"_type"`
+	Subject       []statement.Resource `json:"subject"`
+	PredicateType string               `json:"predicateType"`
+	Predicate     Predicate            `json:"predicate"`
+}
+
+// Spec is the input file of gate_release.
+type Spec struct {
+	// Schema is 1.
+	Schema int `json:"schema"`
+	// Name is the label of the release.
+	Name string `json:"name"`
+	// Receipts are the paths of receipts, as builds wrote them.
+	Receipts []string `json:"receipts"`
+	// Releases are the paths of smaller releases, whose entries become this one's: with one release a
+	// package, the one of hundreds of gates reads a file a package. Optional.
+	Releases []string `json:"releases,omitempty"`
+}
+
+// ReadSpec reads a spec file; unknown and missing members are refused.
+func ReadSpec(path string) (*Spec, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read release spec: %w", err)
+	}
+	s := &Spec{}
+	if err := strictjson.Decode(data, s); err != nil {
+		return nil, fmt.Errorf("release spec %s: %w", path, err)
+	}
+	if s.Schema != 1 {
+		return nil, fmt.Errorf("release spec %s: schema is %d, expected 1", path, s.Schema)
+	}
+	return s, nil
+}
+
+// Build makes a release of the receipts in these files.
+func Build(s *Spec) (*Statement, error) {
+	out := &Statement{Type: statement.StatementType, Subject: []statement.Resource{}, PredicateType: PredicateType, Predicate: Predicate{Schema: 1, Name: s.Name, Receipts: []Entry{}}}
+	for _, path := range s.Receipts {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read receipt: %w", err)
+		}
+		r, err := statement.Decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		out.Predicate.Receipts = append(out.Predicate.Receipts, NewEntry(r, evidence.SHA256(data)))
+	}
+	for _, path := range s.Releases {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read release: %w", err)
+		}
+		r, err := Decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		out.Predicate.Receipts = append(out.Predicate.Receipts, r.Predicate.Receipts...)
+	}
+	slices.SortFunc(out.Predicate.Receipts, compare)
+	for _, e := range out.Predicate.Receipts {
+		out.Subject = append(out.Subject, e.subject())
+	}
+	out.Predicate.Verdict = verdict(out.Predicate.Receipts)
+	return out, nil
+}
+
+// NewEntry is what a release says about a receipt, whose bytes have the digest sum.
+func NewEntry(s *statement.Statement, sum string) Entry {
+	p := &s.Predicate
+	return Entry{
+		Name: p.Name, SHA256: sum, Verdict: p.Verdict, Lane: p.Lane,
+		PinName: p.Pin.Name, PinCommit: p.Pin.Commit, PinStatus: p.Pin.Status, Subjects: s.Subject,
+	}
+}
+
+// compare orders entries by gate, then lane: a gate may stand there once on each lane.
+func compare(a, b Entry) int {
+	if n := strings.Compare(a.Name, b.Name); n != 0 {
+		return n
+	}
+	return strings.Compare(string(a.Lane), string(b.Lane))
+}
+
+func (e Entry) subject() statement.Resource {
+	return statement.Resource{Name: e.Name + " (" + string(e.Lane) + ")", Digest: map[string]string{"sha256": e.SHA256}}
+}
+
+// check says whether the entry is one that [NewEntry] could have made.
+func (e Entry) check() error {
+	if e.Name == "" || strings.ContainsFunc(e.Name, unicode.IsControl) {
+		return fmt.Errorf("release: receipt is called %q, expected the label of a gate", e.Name)
+	}
+	if !hexDigest.MatchString(e.SHA256) {
+		return fmt.Errorf("release: digest of receipt %s is %q, expected 64 hexadecimal digits", e.Name, e.SHA256)
+	}
+	if e.Lane != evidence.LanePhysical && e.Lane != evidence.LaneEmulated {
+		return fmt.Errorf("release: lane of receipt %s is %q, expected physical or emulated", e.Name, e.Lane)
+	}
+	if e.PinStatus != "supported" && e.PinStatus != "unsupported" {
+		return fmt.Errorf("release: pin status of receipt %s is %q, expected supported or unsupported", e.Name, e.PinStatus)
+	}
+	if err := statement.CheckSubjects(e.Subjects); err != nil {
+		return fmt.Errorf("release: receipt %s: %w", e.Name, err)
+	}
+	return nil
+}
+
+var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func verdict(entries []Entry) reason.Verdict {
+	out := reason.Pass
+	if len(entries) == 0 {
+		return reason.Failed
+	}
+	for _, e := range entries {
+		switch e.Verdict {
+		case reason.Pass:
+		case reason.Unknown, reason.Inadmissible:
+			if out == reason.Pass {
+				out = reason.Unknown
+			}
+		default:
+			return reason.Failed
+		}
+	}
+	return out
+}
+
+// Encode returns the canonical bytes of s, which must pass [Statement.Check].
+func Encode(s *Statement) ([]byte, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return strictjson.Canonical(s)
+}
+
+// Decode reads the canonical bytes of a release and checks its form.
+func Decode(data []byte) (*Statement, error) {
+	s := &Statement{}
+	if err := strictjson.DecodeCanonical(data, s); err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Check says whether the release is well formed and agrees with itself.
+func (s *Statement) Check() error {
+	if s.Type != statement.StatementType || s.PredicateType != PredicateType || s.Predicate.Schema != 1 {
+		return fmt.Errorf("release: type %q, predicate type %q, schema %d: expected %q, %q, 1", s.Type, s.PredicateType, s.Predicate.Schema, statement.StatementType, PredicateType)
+	}
+	entries := s.Predicate.Receipts
+	if len(s.Subject) != len(entries) {
+		return fmt.Errorf("release: %d subjects for %d receipts", len(s.Subject), len(entries))
+	}
+	if s.Predicate.Name == "" || strings.ContainsFunc(s.Predicate.Name, unicode.IsControl) {
+		return fmt.Errorf("release: name is %q, expected the label of a release", s.Predicate.Name)
+	}
+	sums := map[string]bool{}
+	for i, e := range entries {
+		if err := e.check(); err != nil {
+			return err
+		}
+		if sums[e.SHA256] {
+			return fmt.Errorf("release: receipt %s stands there under two names", e.SHA256)
+		}
+		sums[e.SHA256] = true
+		if i > 0 && compare(entries[i-1], e) >= 0 {
+			return fmt.Errorf("release: receipt %s (%s) is out of order or stands there twice", e.Name, e.Lane)
+		}
+		want := e.subject()
+		if got := s.Subject[i]; got.Name != want.Name || len(got.Digest) != 1 || got.Digest["sha256"] != e.SHA256 || len(got.Annotations) > 0 {
+			return fmt.Errorf("release: subject %d is %v, expected %v", i, got, want)
+		}
+	}
+	if want := verdict(entries); s.Predicate.Verdict != want {
+		return fmt.Errorf("release: verdict is %q, but its receipts give %q", s.Predicate.Verdict, want)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package statement
+
+import (
+	"fmt"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+)
+
+const (
+	// StatementType is in-toto's Statement v1.
+	StatementType = "https://in-toto.io/Statement/v1"
+	// PredicateType is the type of this project's predicate; docs/receipt.md describes it.
+	PredicateType = "https://github.com/coreml-gate/rules_coreml_gate/coreml-run/v1"
+	// PayloadType is in-toto's media type, for DSSE.
+	PayloadType = "application/vnd.in-toto+json"
+)
+
+// Names of the subjects.
+const (
+	SubjectCLI     = "whisper-cli"
+	SubjectModel   = "ggml-model.bin"
+	SubjectEncoder = "ggml-model-encoder.mlmodelc"
+)
+
+// Names of the materials that every receipt has; the patched file is there under its own path.
+const (
+	MaterialManifest    = "content-manifest"
+	MaterialPatch       = "patch"
+	MaterialSources     = "sources-check.json"
+	MaterialContrastCLI = "whisper-cli (contrast)"
+	MaterialAudio       = "audio"
+	MaterialReference   = "reference.txt"
+	// MaterialEvaluator is the emulated lane's evaluator, where one ran.
+	MaterialEvaluator = "gate_evaluator"
+)
+
+// TreeForm is the annotation of a digest that is the tree digest of package tree.
+const TreeForm = "tree-manifest-v1"
+
+// Resource is in-toto's ResourceDescriptor, as far as receipts use it.
+type Resource struct {
+	Name   string            `json:"name"`
+	Digest map[string]string `json:"digest"`
+	// Annotations has "form": TreeForm for a directory.
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Pin is the pin of the source, with the status that a receipt gives it.
+type Pin struct {
+	pin.Identity
+	// Status is "supported" or "unsupported".
+	Status string `json:"status"`
+}
+
+// PolicyRef is a policy that a judgement went by.
+type PolicyRef struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	SHA256 string `json:"sha256"`
+	// Frozen says that it is one of this project's frozen policies, byte for byte.
+	Frozen bool `json:"frozen"`
+}
+
+// EvidenceRef is the evidence of one run.
+type EvidenceRef struct {
+	Kind   evidence.Kind `json:"kind"`
+	SHA256 string        `json:"sha256"`
+}
+
+// EncoderFile is one file of the encoder tree. It proves nothing by itself: the subject is the tree.
+type EncoderFile struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+}
+
+// Predicate is the content of a receipt.
+type Predicate struct {
+	Schema int `json:"schema"`
+	// Name is the gate's label.
+	Name    string         `json:"name"`
+	Verdict reason.Verdict `json:"verdict"`
+	// Lane is the subject of proof: an emulated receipt says nothing about Apple's Core ML.
+	Lane         evidence.Lane     `json:"lane"`
+	LaneIdentity map[string]string `json:"lane_identity"`
+	Flavour      string            `json:"flavour"`
+	Pin          Pin               `json:"pin"`
+	// EncoderFiles are the files of the encoder tree; their lines hash to the subject's digest.
+	EncoderFiles []EncoderFile `json:"encoder_files"`
+	// Materials are everything else that was read: sources, audio, reference, other binaries.
+	Materials []Resource        `json:"materials"`
+	Toolchain map[string]string `json:"toolchain"`
+	Policies  []PolicyRef       `json:"policies"`
+	Evidence  []EvidenceRef     `json:"evidence"`
+	// Required names the judgements without which the verdict cannot be pass.
+	Required   []string           `json:"required"`
+	Judgements []*judge.Judgement `json:"judgements"`
+	// Placement says what is known about where the encoder ran, and by which instrument.
+	Placement string `json:"placement"`
+	// Provisional lists what keeps this receipt from being final proof, in plain words.
+	Provisional []string `json:"provisional"`
+	// Signing is what a signer adds: the one part that is not deterministic. A receipt that a build
+	// wrote has none.
+	Signing *Signing `json:"signing,omitempty"`
+}
+
+// Signing is what the signer of a receipt vouches for beside the receipt.
+type Signing struct {
+	// ReceiptSHA256 is the digest of the receipt as the build wrote it, without this member.
+	ReceiptSHA256 string `json:"receipt_sha256"`
+	// At is when it was signed, RFC 3339 in UTC.
+	At string `json:"at"`
+	// Runs are when and on what the evidence was made, from its observations.
+	Runs []ObservedRun `json:"runs"`
+}
+
+// ObservedRun says when and on what one run happened.
+type ObservedRun struct {
+	EvidenceSHA256 string            `json:"evidence_sha256"`
+	StartedAt      string            `json:"started_at"`
+	Host           map[string]string `json:"host"`
+}
+
+// Statement is a receipt.
+type Statement struct {
+	Type          string     `json:"_type"`
+	Subject       []Resource `json:"subject"`
+	PredicateType string     `json:"predicateType"`
+	Predicate     Predicate  `json:"predicate"`
+}
+
+// Material is the SHA-256 of a material by name, "" where there is none.
+func (s *Statement) Material(name string) string {
+	for _, m := range s.Predicate.Materials {
+		if m.Name == name {
+			return m.Digest["sha256"]
+		}
+	}
+	return ""
+}
+
+// Encode returns the canonical bytes of s, which must pass [Statement.Check].
+func Encode(s *Statement) ([]byte, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return strictjson.Canonical(s)
+}
+
+// Decode reads the canonical bytes of a receipt and checks its form.
+func Decode(data []byte) (*Statement, error) {
+	s := &Statement{}
+	if err := strictjson.DecodeCanonical(data, s); err != nil {
+		return nil, fmt.Errorf("receipt: %w", err)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func fileResource(name, sha256 string) Resource {
+	return Resource{Name: name, Digest: map[string]string{"sha256": sha256}}
+}
+
+func treeResource(name, sha256 string) Resource {
+	r := fileResource(name, sha256)
+	r.Annotations = map[string]string{"form": TreeForm}
+	return r
+}
+
+// JudgementBytes are the canonical bytes of one judgement, as they stand in a receipt.
+func JudgementBytes(j *judge.Judgement) ([]byte, error) { return strictjson.Canonical(j) }

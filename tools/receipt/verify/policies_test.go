@@ -1,0 +1,75 @@
+package verify_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+)
+
+// TestThresholds holds what a parity judgement says that it measured against the limits of its policy.
+func TestThresholds(t *testing.T) {
+	for _, c := range []struct {
+		name, policy string
+		facts        map[string]any
+		where        string
+	}{
+		{"as measured", "fp32_v2", map[string]any{}, ""},
+		{"at the limit", "fp32_v2", map[string]any{"snr_db": 100, "cosine": 0.9999}, ""},
+		{"too noisy", "fp32_v2", map[string]any{"snr_db": 99.9}, "parity.snr_db"},
+		{"too far", "fp32_v2", map[string]any{"cosine": 0.5}, "parity.cosine"},
+		{"in words", "fp32_v2", map[string]any{"snr_db": "120"}, "parity.snr_db"},
+		{"of another precision", "fp32_v2", map[string]any{"precision": "float16"}, "parity.precision"},
+		{"that denies its gate", "fp32_v2", map[string]any{"satisfies_gate": false}, "parity.satisfies_gate"},
+		{"under a laxer policy", "fp16_v1", map[string]any{"precision": "float16", "satisfies_gate": false, "snr_db": 50}, ""},
+		{"under a laxer policy that claims the gate", "fp16_v1", map[string]any{"precision": "float16", "snr_db": 50}, "parity.satisfies_gate"},
+	} {
+		p, err := policy.Frozen(c.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := map[string]any{"precision": "float32", "satisfies_gate": true, "snr_db": 119.5, "cosine": 1, "kernel_path": "portable"}
+		for name, value := range c.facts {
+			facts[name] = value
+		}
+		s := newScene(t)
+		s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", judge.Judgement{
+			Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: facts,
+			Policy: &judge.PolicyRef{Name: p.Name, SHA256: p.SHA256},
+		})}
+		s.rebuild(t)
+		r := s.verify(t, s.signed(t))
+		where := ""
+		if len(r.Reasons) > 0 {
+			where = r.Reasons[0].Where
+		}
+		if where != c.where || c.where != "" && r.Reasons[0].Code != "JUDGEMENT_DIFFERS" {
+			t.Errorf("%s: %v, want JUDGEMENT_DIFFERS at %q", c.name, r.Reasons, c.where)
+		}
+	}
+}
+
+// TestJudgementLane holds that a receipt of the emulated lane whose numbers are said to be a Mac's does not verify, whoever signs it.
+func TestJudgementLane(t *testing.T) {
+	p, err := policy.Frozen("fp32_v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScene(t)
+	s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", judge.Judgement{
+		Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+		Facts:  map[string]any{"precision": "float32", "satisfies_gate": true, "snr_db": 119.5, "cosine": 1, "kernel_path": "portable"},
+		Policy: &judge.PolicyRef{Name: p.Name, SHA256: p.SHA256},
+	})}
+	s.rebuild(t)
+	if r := s.verify(t, s.signed(t)); r.Verdict != reason.Pass {
+		t.Fatalf("the evaluator's numbers: %v", r.Reasons)
+	}
+	s.edit(t, `"cosine":1,"kernel_path":"portable"`, `"core_ml_host":"Mac16,10","cosine":1`)
+	r := s.verify(t, s.signed(t))
+	if r.Verdict != reason.Failed || len(r.Reasons) != 1 || r.Reasons[0].Code != "RECEIPT_MALFORMED" || !strings.Contains(r.Reasons[0].Found, "core_ml_host") {
+		t.Errorf("numbers of a Mac on the emulated lane: %v", r.Reasons)
+	}
+}

@@ -1,0 +1,76 @@
+package judge
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+)
+
+func TestParseExit(t *testing.T) {
+	code := func(n int) *evidence.Exit { return &evidence.Exit{Kind: evidence.ExitCode, Code: n} }
+	signal := func(n int) *evidence.Exit { return &evidence.Exit{Kind: evidence.ExitSignal, Signal: n} }
+	timeout := &evidence.Exit{Kind: evidence.ExitTimeout}
+	for text, want := range map[string]*evidence.Exit{
+		"0": code(0), "3": code(3), "139": code(139), "code 3": code(3), "-6": signal(6), "-11": signal(11),
+		"signal 11 (139)": signal(11), "Signal 6": signal(6), "SIGSEGV": signal(11), "sigabrt (core dumped)": signal(6), "SIGKILL": signal(9),
+		"timeout": timeout, "timeout(124)": timeout, "timed out": timeout, "timed out after 300 s": timeout, "124": timeout,
+		"": nil, "x": nil, "256": nil, "-200": nil, "signal 0": nil, "signal x": nil,
+	} {
+		got, err := ParseExit(text)
+		if (err != nil) != (want == nil) {
+			t.Errorf("%q: error %v", text, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q differs (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestParseLog(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       *Run
+	}{
+		{"sections", "# x; argv had -ac 512\nexit: 0\n--- stderr\na\n\nb\n--- stdout\nw\n", &Run{
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Argv: []string{"-ac", "512"}, Stderr: []string{"a", "", "b"}, Stdout: []string{"w"}, StdoutKnown: true}},
+		{"raw stderr", "whisper_init_state: x\nexit: 3\nlast", &Run{
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode, Code: 3}, Stderr: []string{"whisper_init_state: x", "last"}}},
+		{"an exit line inside a stream", "exit: 0\n--- stderr\nexit: 3\n", &Run{
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Stderr: []string{"exit: 3"}}},
+		{"CRLF", "exit: 0\r\n--- stderr\r\na\r\n", &Run{
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Stderr: []string{"a"}}},
+		{"argv", "argv: -m m.bin -np\nexit: 0\n--- stderr\n", &Run{
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Argv: []string{"-m", "m.bin", "-np"}}},
+	} {
+		got, err := ParseLog([]byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s differs (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if _, err := ParseLog([]byte("exit: perhaps\n--- stderr\n")); err == nil {
+		t.Error("an exit line that says nothing is taken")
+	}
+}
+
+func FuzzParseLog(f *testing.F) {
+	f.Add([]byte("exit: 0\n--- stderr\nsystem_info: COREML = 1 | \n--- stdout\nx\n"))
+	f.Add([]byte("exit: signal 11 (139)\n--- stderr\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := ParseLog(text)
+		if err != nil {
+			return
+		}
+		for _, kind := range []evidence.Kind{evidence.KindCoreML, evidence.KindCanary, evidence.KindContrast} {
+			r.Kind = kind
+			j := Judge(r)
+			if j.Verdict == "" || j.Verdict == "pass" && len(j.Reasons) > 0 {
+				t.Fatalf("verdict %q with reasons %v", j.Verdict, j.Reasons)
+			}
+		}
+	})
+}

@@ -1,0 +1,271 @@
+package judge
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/argv"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+)
+
+// checkRun adds what is wrong with a run that should have ended well, and says whether it is worth
+// looking at its markers.
+func checkRun(f *findings, m markers, r *Run) bool {
+	notes(f, m, r)
+	if r.Exit == nil {
+		noExit(f, m, r)
+		return false
+	}
+	x := effective(*r.Exit)
+	if r.Truncated {
+		f.add("LOG_TRUNCATED", "both streams to their end", "a cut stream", "stderr or stdout")
+	}
+	if arguments(f, m, r) {
+		return false
+	}
+	switch x.Kind {
+	case evidence.ExitTimeout:
+		timeout(f, m)
+		return false
+	case evidence.ExitSignal:
+		signal(f, m, x)
+		return false
+	}
+	if m.has(evidence.LineModelStub) {
+		f.add("MODEL_TEST_STUB", "a model with tensors", "upstream's empty model for tests", m.where(evidence.LineModelStub))
+		return false
+	}
+	if x.Code != 0 {
+		exitCode(f, m, r, x)
+		return false
+	}
+	return heard(f, m, r)
+}
+
+// notes adds facts that change no verdict.
+func notes(f *findings, m markers, r *Run) {
+	if m.has(evidence.LineANEFailed) {
+		f.add("ANE_FALLBACK", "no failure of the Neural Engine", "a failed compilation or evaluation", m.where(evidence.LineANEFailed))
+		f.facts["placement"] = "the Neural Engine failed; not observed elsewhere"
+	}
+	lane(f, m, r)
+	defines(f, r)
+}
+
+// defines holds the flavour that a binary is said to be against the macros that reached the compiler.
+// Strings in the binary cannot tell a fallback build from one that refuses; these can.
+func defines(f *findings, r *Run) {
+	if r.Defines == nil {
+		return
+	}
+	for _, macro := range []struct {
+		name   string
+		wanted bool
+	}{
+		{"WHISPER_USE_COREML", strings.HasPrefix(r.Flavour, "coreml")},
+		{"WHISPER_COREML_ALLOW_FALLBACK", strings.HasPrefix(r.Flavour, "coreml_allow_fallback")},
+	} {
+		if found := slices.Contains(r.Defines, macro.name) || slices.Contains(r.Defines, macro.name+"=1"); found != macro.wanted {
+			is := map[bool]string{true: "defined", false: "not defined"}
+			f.add("DEFINES_CONTRADICT", fmt.Sprintf("%s %s for flavour %s", macro.name, is[macro.wanted], r.Flavour), is[found], "defines")
+		}
+	}
+}
+
+// lane holds the claimed lane against the double's own line, which it prints in every run.
+func lane(f *findings, m markers, r *Run) {
+	double := m.has(evidence.LineDouble)
+	switch {
+	case r.Lane == evidence.LanePhysical && double:
+		f.add("LANE_MISMATCH", "no line of the emulated double in a physical run", "one", m.where(evidence.LineDouble))
+	case r.Lane == evidence.LaneEmulated && r.Kind == evidence.KindContrast && double:
+		f.add("LANE_MISMATCH", "no line of the double in a build without Core ML", "one", m.where(evidence.LineDouble))
+	case r.Lane == evidence.LaneEmulated && r.Kind != evidence.KindContrast && !double && (m.has(evidence.LineLoaded) || m.has(evidence.LineLoadFailed)):
+		f.add("LANE_MISMATCH", "a line of the double in an emulated run", "none", "stderr")
+	}
+}
+
+// noExit judges a log whose end is not known: only a fault of the system around it can be named.
+func noExit(f *findings, m markers, r *Run) {
+	switch {
+	case !m.ofWhisper() && judgeForeign(f, r.Stderr):
+	case m.has(evidence.LineSandbox):
+		sandbox(f, m)
+	case m.has(evidence.LinePlanAborted):
+		planAborted(f, m)
+	default:
+		f.add("EXIT_MISSING", "how the program ended", "nothing", "exit")
+	}
+}
+
+// arguments judges the command line, where it is known, and says whether that settles the matter.
+func arguments(f *findings, m markers, r *Run) bool {
+	settled := false
+	if model, ok := argv.Last(r.Argv, "-m", "--model"); ok && !strings.HasSuffix(model, ".bin") && !m.has(evidence.LineModelBad) && !m.has(evidence.LineModelMissing) {
+		f.add("FORBIDDEN_ARGUMENT", "a model whose name ends in .bin", "another name, from which the encoder's path is derived otherwise", "argument \"-m\"")
+		settled = true
+	}
+	for _, v := range argv.Check(r.Argv) {
+		where := fmt.Sprintf("argument %q", r.Argv[v.Index])
+		switch {
+		case v.Own, v.Name == "":
+			// The runner's own arguments, and inputs, which a list taken from a log may name.
+		case v.Blinds:
+			f.add("LOG_SILENCED", v.Expected, v.Found, where)
+			settled = true
+		default:
+			f.add("FORBIDDEN_ARGUMENT", v.Expected, v.Found, where)
+			settled = true
+		}
+	}
+	return settled
+}
+
+func timeout(f *findings, m markers) {
+	if m.has(evidence.LineLoading) && !m.has(evidence.LineLoaded) && !m.has(evidence.LineLoadFailed) {
+		f.add("DEVICE_COMPILE_TIMEOUT", "the encoder loaded within the deadline", "a log that ends while it was being loaded", m.where(evidence.LineLoading))
+		return
+	}
+	f.add("RUN_TIMEOUT", "an end within the deadline", "none", "exit")
+}
+
+// outOfMemory says that the system itself gave memory as the cause of a SIGKILL.
+func outOfMemory(m markers, x evidence.Exit) bool {
+	return x.Kind == evidence.ExitSignal && x.Signal == 9 && (x.OOMKilled || m.has(evidence.LineOOM))
+}
+
+func signal(f *findings, m markers, x evidence.Exit) {
+	started := m.has(evidence.LineModelFile) || m.has(evidence.LineLoading) || m.has(evidence.LineModelFact)
+	switch {
+	case outOfMemory(m, x):
+		f.add("OUT_OF_MEMORY", "enough memory", "the system killed the program for want of it", "exit")
+	case x.Signal == 6 && m.has(evidence.LineBadNumber) && !started:
+		f.add("BAD_NUMBER", "numbers that can be read", "an uncaught exception over one", m.where(evidence.LineBadNumber))
+	case m.has(evidence.LinePlanAborted):
+		planAborted(f, m)
+	case x.Signal == 6 && m.has(evidence.LineSandbox):
+		sandbox(f, m)
+	default:
+		f.add("CRASH_SIGNAL", "exit 0", signalName(x.Signal)+", "+progress(m), "exit")
+	}
+}
+
+func sandbox(f *findings, m markers) {
+	f.add("SANDBOX_DENIED", "the system's caches writable", "a denial", m.where(evidence.LineSandbox))
+}
+
+func planAborted(f *findings, m markers) {
+	f.add("PLAN_READER_ABORTED", "a compiled model for the compute-plan reader", "a directory without coremldata.bin", m.where(evidence.LinePlanAborted))
+}
+
+// progress says how far a log goes.
+func progress(m markers) string {
+	switch {
+	case m.has(evidence.LineProcessing), m.has(evidence.LineSystemInfo):
+		return "after audio was read"
+	case m.has(evidence.LineLoaded):
+		return "after the Core ML model was loaded"
+	case m.has(evidence.LineLoadFailed):
+		return "after the Core ML model failed to load"
+	case m.has(evidence.LineLoading):
+		return "while the Core ML model was being loaded"
+	}
+	return "before any Core ML line"
+}
+
+// exitCode judges a non-zero exit code.
+func exitCode(f *findings, m markers, r *Run, x evidence.Exit) {
+	found := DescribeExit(x)
+	if cause, ok := exitCauses[x.Code]; ok {
+		found += " (" + cause + ")"
+	}
+	switch {
+	case m.has(evidence.LineDTW):
+		f.add("DTW_PRESET", "no --dtw", found, m.where(evidence.LineDTW))
+	case x.Code == 3 && m.has(evidence.LineLoadFailed):
+		f.add("COREML_LOAD_FAILED", "the encoder loaded", found+"; Core ML's own error is discarded by the bridge", m.where(evidence.LineLoadFailed))
+		m.checkOneRun(f, r)
+	case x.Code == 3 && m.has(evidence.LineModelMissing):
+		f.add("MODEL_MISSING", "a model file", found, m.where(evidence.LineModelMissing))
+	case x.Code == 3 && m.has(evidence.LineModelBad):
+		f.add("MODEL_NOT_GGML", "a ggml model for -m", found, m.where(evidence.LineModelBad))
+	case x.Code == 3 && m.silenced():
+		f.add("LOG_SILENCED", "the library's log lines", "none", "stderr")
+	case x.Code == 3:
+		f.add("CONTEXT_FAILED", "exit 0", found, m.where(evidence.LineContextError))
+	case m.has(evidence.LineUsage):
+		f.add("USAGE_EXIT", "a run", found, m.where(evidence.LineUsage))
+	case x.Code == 1 && deprecated(m, r):
+		f.add("DEPRECATED_PROGRAM", "whisper-cli", "upstream's stub under an old name", "stdout")
+	case x.Code == 10:
+		f.add("PROCESS_FAILED", "exit 0", found, m.where(evidence.LineProcessError))
+	default:
+		f.add("EXIT_CODE", "exit 0", found, "exit")
+	}
+}
+
+func deprecated(m markers, r *Run) bool {
+	if m.has(evidence.LineStubProgram) {
+		return true
+	}
+	for _, line := range r.Stdout {
+		if l, ok := evidence.Read(line); ok && l.Kind == evidence.LineStubProgram {
+			return true
+		}
+	}
+	return false
+}
+
+// heard says whether a run that ended with exit 0 heard the audio at all.
+func heard(f *findings, m markers, r *Run) bool {
+	switch {
+	case m.has(evidence.LineAudioBad):
+		f.add("NO_AUDIO_PROCESSED", "audio read and processed", "audio that could not be read, and exit 0", m.where(evidence.LineAudioBad))
+	case m.has(evidence.LineOutputBad):
+		f.add("OUTPUT_UNWRITABLE", "every output written", "one that could not be opened, and exit 0", m.where(evidence.LineOutputBad))
+	case m.has(evidence.LineUsage):
+		f.add("USAGE_EXIT", "a run", "exit 0 over the arguments", m.where(evidence.LineUsage))
+	case m.has(evidence.LineSystemInfo):
+		return true
+	case m.silenced() && prefixed(r.Stderr) >= 0:
+		f.add("LOAD_MARKER_ABSENT", wholeLines, behindPrefix, fmt.Sprintf("stderr line %d", prefixed(r.Stderr)+1))
+	case m.silenced():
+		f.add("LOG_SILENCED", "the library's log lines", "none", "stderr")
+	default:
+		f.add("NO_AUDIO_PROCESSED", "a system_info line, which is printed once audio was read", "none, and exit 0", "stderr")
+	}
+	return false
+}
+
+const (
+	wholeLines   = "whole lines, as the program writes them"
+	behindPrefix = "lines behind a prefix, such as a time stamp of another program's"
+)
+
+// prefixed is the first line that would be the library's own if something did not stand before it, or -1.
+// Such a log is not silenced, but a marker in the middle of a line is none.
+func prefixed(stderr []string) int {
+	return slices.IndexFunc(stderr, func(line string) bool {
+		i := max(strings.Index(line, "whisper_init_"), strings.Index(line, "system_info:"))
+		if i <= 0 {
+			return false
+		}
+		_, ok := evidence.Read(line[i:])
+		return ok
+	})
+}
+
+// timeSpan is what stands before each segment when time stamps are on.
+var timeSpan = regexp.MustCompile(`^\[[0-9:.]+ --> [0-9:.]+\]`)
+
+// blank says that no line has a word: nothing but white space and time stamps.
+func blank(lines []string) bool {
+	for _, line := range lines {
+		if strings.TrimSpace(timeSpan.ReplaceAllString(line, "")) != "" {
+			return false
+		}
+	}
+	return true
+}

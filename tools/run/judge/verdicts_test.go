@@ -1,0 +1,236 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
+)
+
+const (
+	loadingLine = "whisper_init_state: loading Core ML model from 'ggml-model-encoder.mlmodelc'\n"
+	loadedLine  = "whisper_init_state: Core ML model loaded\n"
+	failedLine  = "whisper_init_state: failed to load Core ML model from 'ggml-model-encoder.mlmodelc'\n"
+	encodeLine  = "whisper_init_state: compute buffer (encode) =   17.72 MB\n"
+)
+
+// bend is one change to a run that went as it should.
+type bend struct {
+	name    string
+	kind    evidence.Kind
+	change  func(e *evidence.Evidence)
+	verdict reason.Verdict
+	code    string
+}
+
+func edit(from, to string) func(*evidence.Evidence) {
+	return func(e *evidence.Evidence) { evidencetest.Edit(e, from, to) }
+}
+
+func exit(x evidence.Exit) func(*evidence.Evidence) {
+	return func(e *evidence.Evidence) { e.Exit = x }
+}
+
+func code(n int) func(*evidence.Evidence) {
+	return exit(evidence.Exit{Kind: evidence.ExitCode, Code: n})
+}
+
+// TestVerdicts bends good runs, one thing at a time: each bend has its own reason.
+func TestVerdicts(t *testing.T) {
+	none := func(*evidence.Evidence) {}
+	for _, c := range []bend{
+		{"good", "coreml", none, reason.Pass, ""},
+		{"good, and the evaluator says what it computes with", "coreml", edit("fault none\n", "fault none\ncoreml_double: ready, kernel amd64-avx2-fma-f16c\n"), reason.Pass, ""},
+		{"good", "canary", none, reason.Pass, ""},
+		{"good", "contrast", none, reason.Pass, ""},
+
+		{"silenced log", "coreml", func(e *evidence.Evidence) { evidencetest.SetStreams(e, "", " words\n") }, reason.Unknown, "LOG_SILENCED"},
+		{"silenced canary", "canary", func(e *evidence.Evidence) {
+			evidencetest.SetStreams(e, "error: failed to initialize whisper context\n", "")
+		}, reason.Unknown, "LOG_SILENCED"},
+		{"ggml-only binary", "coreml", func(e *evidence.Evidence) {
+			evidencetest.SetStreams(e, evidencetest.Stderr("contrast"), " words\n")
+		}, reason.Failed, "NO_COREML_BUILD"},
+		{"fallback build", "coreml", edit(loadedLine, failedLine+encodeLine), reason.Failed, "FALLBACK_FAILURE_PRESENT"},
+		{"load line gone", "coreml", edit(loadedLine, ""), reason.Failed, "LOAD_MARKER_ABSENT"},
+		{"load line inside another", "coreml", edit(loadedLine, "note: "+loadedLine), reason.Failed, "LOAD_MARKER_ABSENT"},
+		{"load line with a tail", "coreml", edit(loadedLine, strings.TrimSpace(loadedLine)+" (not)\n"), reason.Failed, "LOAD_MARKER_ABSENT"},
+		{"load line on stdout only", "coreml", func(e *evidence.Evidence) {
+			evidencetest.SetStreams(e, strings.ReplaceAll(evidencetest.Stderr("coreml"), loadedLine, ""), loadedLine)
+		}, reason.Failed, "LOAD_MARKER_ABSENT"},
+		{"second load marker", "coreml", edit(loadedLine, loadedLine+loadedLine), reason.Failed, "SECOND_LOAD_MARKER"},
+		{"a second state", "coreml", edit("main: processing", strings.TrimSpace(loadingLine)+"\n"+loadedLine+"main: processing"), reason.Failed, "SECOND_LOAD_MARKER"},
+		{"encode buffer", "coreml", edit(loadedLine, loadedLine+encodeLine), reason.Failed, "GGML_ENCODER_PRESENT"},
+		{"COREML = 0", "coreml", edit("COREML = 1", "COREML = 0"), reason.Failed, "NO_COREML_BUILD"},
+		{"COREML = 10", "coreml", edit("COREML = 1", "COREML = 10"), reason.Failed, "NO_COREML_BUILD"},
+		{"another word", "coreml", edit("COREML = 1", "XCOREML = 1"), reason.Failed, "NO_COREML_BUILD"},
+		{"COREML elsewhere", "coreml", edit("system_info: n_threads", "COREML = 1\nsystem_info_was: n_threads"), reason.Failed, "NO_AUDIO_PROCESSED"},
+		{"output unwritable", "coreml", edit("main: processing", "open: failed to open 'gone/words.txt' for writing\nmain: processing"), reason.Failed, "OUTPUT_UNWRITABLE"},
+		{"COREML twice", "coreml", edit("COREML = 1", "COREML = 1 | COREML = 0"), reason.Failed, "SYSTEM_INFO_CONTRADICTS"},
+		{"another run's log before", "coreml", edit(loadingLine, loadingLine+loadingLine), reason.Failed, "STALE_LOG"},
+		{"another model's path", "coreml", edit("'ggml-model-encoder", "'m/ggml-base-encoder"), reason.Failed, "STALE_LOG"},
+		{"load before loading", "coreml", func(e *evidence.Evidence) {
+			edit(loadedLine, "")(e)
+			edit(loadingLine, loadedLine+loadingLine)(e)
+		}, reason.Failed, "STALE_LOG"},
+		{"loaded from nowhere", "coreml", edit(loadingLine, ""), reason.Failed, "STALE_LOG"},
+		{"encoder not there", "coreml", func(e *evidence.Evidence) { e.EncoderPath.Before = false }, reason.Failed, "STALE_LOG"},
+		{"refused", "coreml", func(e *evidence.Evidence) {
+			code(3)(e)
+			evidencetest.SetStreams(e, evidencetest.Stderr("canary"), "")
+		}, reason.Failed, "COREML_LOAD_FAILED"},
+		{"cut log", "coreml", func(e *evidence.Evidence) { e.Stderr.Truncated = true }, reason.Failed, "LOG_TRUNCATED"},
+		{"crash", "coreml", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 11}), reason.Failed, "CRASH_SIGNAL"},
+		{"crash as a shell says it", "coreml", code(139), reason.Failed, "CRASH_SIGNAL"},
+		{"abort as a shell says it", "coreml", code(134), reason.Failed, "CRASH_SIGNAL"},
+		{"killed for no stated cause", "coreml", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 9}), reason.Failed, "CRASH_SIGNAL"},
+		{"killed for memory", "coreml", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 9, OOMKilled: true}), reason.Unknown, "OUT_OF_MEMORY"},
+		{"segfault in a full group", "coreml", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 11, OOMKilled: true}), reason.Failed, "CRASH_SIGNAL"},
+		{"deadline", "coreml", exit(evidence.Exit{Kind: evidence.ExitTimeout}), reason.Unknown, "RUN_TIMEOUT"},
+		{"deadline while loading", "coreml", func(e *evidence.Evidence) {
+			exit(evidence.Exit{Kind: evidence.ExitTimeout})(e)
+			evidencetest.SetStreams(e, loadingLine, "")
+		}, reason.Unknown, "DEVICE_COMPILE_TIMEOUT"},
+		{"whisper_full failed", "coreml", code(10), reason.Failed, "PROCESS_FAILED"},
+		{"no input", "coreml", func(e *evidence.Evidence) {
+			code(2)(e)
+			evidencetest.SetStreams(e, "error: input file not found 'x'\nerror: no input files specified\n", "")
+		}, reason.Failed, "USAGE_EXIT"},
+		{"unknown argument, exit 0", "coreml", func(e *evidence.Evidence) {
+			evidencetest.SetStreams(e, "error: unknown argument: --nope\n", "")
+		}, reason.Failed, "USAGE_EXIT"},
+		{"old name", "coreml", func(e *evidence.Evidence) {
+			code(1)(e)
+			evidencetest.SetStreams(e, "", "WARNING: The binary 'main' is deprecated.\n")
+		}, reason.Failed, "DEPRECATED_PROGRAM"},
+		{"unreadable device number", "coreml", func(e *evidence.Evidence) {
+			code(134)(e)
+			evidencetest.SetStreams(e, "terminate called after throwing an instance of 'std::invalid_argument'\n  what():  stoi\n", "")
+		}, reason.Unknown, "BAD_NUMBER"},
+		{"no words", "coreml", func(e *evidence.Evidence) {
+			evidencetest.SetStreams(e, evidencetest.Stderr("coreml"), "\n\n")
+		}, reason.Failed, "TRANSCRIPT_EMPTY"},
+		{"fault", "coreml", func(e *evidence.Evidence) { e.Fault = "gain-1pct" }, reason.Failed, "FAULT_INJECTED"},
+		{"relabelled lane", "coreml", func(e *evidence.Evidence) { e.Lane = evidence.LanePhysical }, reason.Failed, "LANE_MISMATCH"},
+		{"relabelled lane, other way", "coreml", edit("coreml_double: version 1, protocol 1, fault none\n", ""), reason.Failed, "LANE_MISMATCH"},
+
+		{"refusal that crashed", "canary", code(139), reason.Failed, "CANARY_SIGNAL"},
+		{"refusal that aborted", "canary", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 6}), reason.Failed, "CANARY_SIGNAL"},
+		{"refusal with a good ending", "canary", code(0), reason.Failed, "CANARY_EXIT"},
+		{"refusal with another code", "canary", code(1), reason.Failed, "CANARY_EXIT"},
+		{"refusal out of time", "canary", exit(evidence.Exit{Kind: evidence.ExitTimeout}), reason.Failed, "CANARY_TIMEOUT"},
+		{"refusal without the context error", "canary", edit("error: failed to initialize whisper context\n", ""), reason.Failed, "CANARY_MARKER_ABSENT"},
+		{"refusal without the load failure", "canary", edit(failedLine, ""), reason.Failed, "CANARY_MARKER_ABSENT"},
+		{"refusal over the model", "canary", func(e *evidence.Evidence) {
+			evidencetest.SetStreams(e, "whisper_init_from_file_with_params_no_state: failed to open 'x.bin'\nerror: failed to initialize whisper context\n", "")
+		}, reason.Unknown, "CANARY_WRONG_CAUSE"},
+		{"refusal after a load", "canary", edit(failedLine, loadedLine+failedLine), reason.Failed, "CANARY_LOADED"},
+		{"refusal at the second try", "canary", func(e *evidence.Evidence) { e.Attempts = 2 }, reason.Failed, "CANARY_RETRIED"},
+		{"refusal after a warm-up", "canary", func(e *evidence.Evidence) { e.WarmUps = 1 }, reason.Failed, "CANARY_RETRIED"},
+		{"encoder there before", "canary", func(e *evidence.Evidence) { e.EncoderPath.Before = true }, reason.Failed, "CANARY_ENCODER_PRESENT"},
+		{"encoder there after", "canary", func(e *evidence.Evidence) { e.EncoderPath.After = true }, reason.Failed, "CANARY_ENCODER_PRESENT"},
+		{"refusal before its cause", "canary", func(e *evidence.Evidence) {
+			const line = "error: failed to initialize whisper context\n"
+			evidencetest.SetStreams(e, line+strings.ReplaceAll(evidencetest.Stderr("canary"), line, ""), "")
+		}, reason.Failed, "STALE_LOG"},
+		{"refusal with system info", "canary", edit("error: failed to init", "system_info: WHISPER : COREML = 1 | \nerror: failed to init"), reason.Failed, "STALE_LOG"},
+		{"cut refusal", "canary", func(e *evidence.Evidence) { e.Stderr.Truncated = true }, reason.Failed, "LOG_TRUNCATED"},
+		{"killed for memory", "canary", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 9, OOMKilled: true}), reason.Unknown, "OUT_OF_MEMORY"},
+
+		{"no encode buffer", "contrast", edit(encodeLine, ""), reason.Failed, "CONTRAST_NO_ENCODER"},
+		{"Core ML build", "contrast", edit("COREML = 0", "COREML = 1"), reason.Failed, "CONTRAST_COREML"},
+		{"Core ML line", "contrast", edit(encodeLine, loadingLine+encodeLine), reason.Failed, "CONTRAST_COREML"},
+		{"crash", "contrast", code(139), reason.Failed, "CRASH_SIGNAL"},
+	} {
+		t.Run(string(c.kind)+"/"+c.name, func(t *testing.T) {
+			e := evidencetest.Sample(c.kind)
+			c.change(e)
+			r := FromEvidence(e)
+			r.Words = true
+			check(t, Judge(r), c.verdict, c.code)
+		})
+	}
+}
+
+// TestPrivateVerdicts holds that what is kept of a private fixture's log is enough to judge it.
+func TestPrivateVerdicts(t *testing.T) {
+	for _, kind := range []evidence.Kind{"coreml", "canary", "contrast"} {
+		e := evidencetest.Sample(kind)
+		e.Public = false
+		evidencetest.SetStreams(e, evidencetest.Stderr(kind), "secret words\n")
+		if _, err := evidence.Encode(e); err != nil {
+			t.Fatal(err)
+		}
+		check(t, Judge(FromEvidence(e)), reason.Pass, "")
+	}
+}
+
+// TestRuns holds what three runs must have in common, and what a failed canary does to the rest.
+func TestRuns(t *testing.T) {
+	other := strings.Repeat("9", 64)
+	for _, c := range []struct {
+		name   string
+		change func(r *Runs)
+		name2  string
+		want   reason.Verdict
+		code   string
+		all    reason.Verdict
+	}{
+		{"good", func(*Runs) {}, Markers, reason.Pass, "", reason.Pass},
+		{"no canary", func(r *Runs) { r.Canary = nil }, Markers, reason.Inadmissible, "CANARY_NOT_PASSED", reason.Failed},
+		{"canary crashed", func(r *Runs) { r.Canary.Exit.Code = 139 }, Markers, reason.Inadmissible, "CANARY_NOT_PASSED", reason.Failed},
+		{"canary crashed", func(r *Runs) { r.Canary.Exit.Code = 139 }, Transcript, reason.Inadmissible, "CANARY_NOT_PASSED", reason.Failed},
+		{"canary of another binary", func(r *Runs) { r.Canary.Digests.CLI = other }, Canary, reason.Failed, "RUNS_DIFFER", reason.Failed},
+		{"canary of another model", func(r *Runs) { r.Canary.Digests.Model = other }, Canary, reason.Failed, "RUNS_DIFFER", reason.Failed},
+		{"canary of another lane", func(r *Runs) { r.Canary.LaneIdentity["double"] = "2" }, Canary, reason.Failed, "RUNS_DIFFER", reason.Failed},
+		{"contrast of another model", func(r *Runs) { r.Contrast.Digests.Model = other }, Contrast, reason.Failed, "RUNS_DIFFER", reason.Failed},
+		{"contrast of another pin", func(r *Runs) { r.Contrast.Pin.Commit = "other" }, Contrast, reason.Failed, "RUNS_DIFFER", reason.Failed},
+		{"runs swapped", func(r *Runs) { r.CoreML, r.Canary = r.Canary, r.CoreML }, Canary, reason.Failed, "EVIDENCE_KIND", reason.Failed},
+		{"no positive run", func(r *Runs) { r.CoreML = nil }, Markers, reason.Failed, "EVIDENCE_MISSING", reason.Failed},
+		{"other words", func(r *Runs) {
+			evidencetest.SetStreams(r.CoreML, evidencetest.Stderr("coreml"), strings.Replace(evidencetest.Reference, "country", "county", 1))
+		}, Transcript, reason.Failed, "TRANSCRIPT_DIFFERS", reason.Failed},
+		{"decoding with fallback", func(r *Runs) {
+			for _, e := range []*evidence.Evidence{r.CoreML, r.Canary, r.Contrast} {
+				e.Argv = e.Argv[:len(e.Argv)-2]
+			}
+		}, Transcript, reason.Unknown, "NONDETERMINISTIC_DECODE", reason.Unknown},
+		{"private words", func(r *Runs) {
+			r.CoreML.Public = false
+			evidencetest.SetStreams(r.CoreML, evidencetest.Stderr("coreml"), "x")
+		}, Transcript, reason.Unknown, "TRANSCRIPT_WITHHELD", reason.Unknown},
+		{"private words, as they must be", func(r *Runs) { private(r.CoreML, evidencetest.Reference) }, Transcript, reason.Pass, "", reason.Pass},
+		{"other private words", func(r *Runs) { private(r.CoreML, strings.Replace(evidencetest.Reference, "country", "county", 1)) }, Transcript, reason.Failed, "TRANSCRIPT_DIFFERS", reason.Failed},
+		{"no private words", func(r *Runs) { private(r.CoreML, "\n") }, Transcript, reason.Failed, "TRANSCRIPT_EMPTY", reason.Failed},
+		{"canary out of memory", func(r *Runs) {
+			r.Canary.Exit = evidence.Exit{Kind: evidence.ExitSignal, Signal: 9, OOMKilled: true}
+		}, Markers, reason.Inadmissible, "CANARY_NOT_PASSED", reason.Unknown},
+	} {
+		t.Run(c.name+"/"+c.name2, func(t *testing.T) {
+			runs := Runs{evidencetest.Sample("coreml"), evidencetest.Sample("canary"), evidencetest.Sample("contrast")}
+			c.change(&runs)
+			judgements := JudgeRuns(runs, evidencetest.Reference)
+			for _, j := range judgements {
+				if j.Name == c.name2 {
+					check(t, j, c.want, c.code)
+				}
+			}
+			if got := Overall(judgements); got != c.all {
+				t.Errorf("overall %s, want %s", got, c.all)
+			}
+		})
+	}
+	if got := Overall(nil); got != reason.Failed {
+		t.Errorf("no judgement at all: %s, want fail", got)
+	}
+}
+
+// private makes e evidence of a fixture that is not public, in which words were heard.
+func private(e *evidence.Evidence, words string) {
+	e.Public = false
+	evidencetest.SetStreams(e, evidencetest.Stderr("coreml"), "x")
+	heard := evidence.CountWords(words)
+	e.Words = &heard
+}

@@ -1,0 +1,45 @@
+package runner
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+)
+
+// CheckWorker holds the identity in a file, which an action's key names, against this machine: for actions
+// of the physical lane that run Core ML and no whisper-cli. Another machine is a [*reason.Error].
+func CheckWorker(identityFile string) error {
+	s := &Spec{LaneIdentityFile: identityFile}
+	identity, err := s.identity()
+	if err != nil {
+		return err
+	}
+	if err := checkHost(evidence.LanePhysical, runtime.GOOS, runtime.GOARCH); err != nil {
+		return err
+	}
+	return checkIdentity(evidence.LanePhysical, identity, machineIdentity())
+}
+
+// checkIdentity holds what the toolchain says about the machine against the machine. A physical run's
+// key names OS build, hardware and chip; a worker that is another one must not serve it, and an
+// identity with holes could be anyone's.
+func checkIdentity(lane evidence.Lane, identity, machine map[string]string) error {
+	if named, ok := identity["lane"]; ok && named != string(lane) {
+		return reason.Errorf("LANE_MISMATCH", "lane_identity.lane", string(lane), "%q", named)
+	}
+	if lane != evidence.LanePhysical {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(machine)) {
+		if machine[key] == "" {
+			return reason.Errorf("WORKER_IDENTITY", "lane_identity."+key, "an answer from this machine, to hold against "+identity[key], "%s", "none")
+		}
+		if identity[key] != machine[key] {
+			return reason.Errorf("WORKER_IDENTITY", "lane_identity."+key, "this machine's own, "+machine[key], "%q", identity[key])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+)
+
+// Result is what a run leaves. Stdout and Stderr are the raw streams: the caller may look at them
+// but must not let them leave the action unless the fixture is public.
+type Result struct {
+	Evidence     *evidence.Evidence
+	Observations *evidence.Observations
+	Stdout       []byte
+	Stderr       []byte
+}
+
+// Run does what the spec says, once. An error is a broken or forbidden input (a [*reason.Error]); how the
+// program ended is never one.
+func Run(ctx context.Context, s *Spec) (*Result, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkHost(s.Lane, runtime.GOOS, runtime.GOARCH); err != nil {
+		return nil, err
+	}
+	identity, err := s.identity()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIdentity(s.Lane, identity, machineIdentity()); err != nil {
+		return nil, err
+	}
+	id, err := pin.ReadIdentity(s.Pin)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "gate-run-")
+	if err != nil {
+		return nil, fmt.Errorf("make staging directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	st, err := stage(s, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkStaged(st); err != nil {
+		return nil, err
+	}
+	return s.execute(ctx, st, identity, id)
+}
+
+// checkHost refuses a physical run on a host that has no Core ML to run it.
+func checkHost(lane evidence.Lane, goos, goarch string) error {
+	if lane == evidence.LanePhysical && (goos != "darwin" || goarch != "arm64") {
+		return reason.Errorf("LANE_MISMATCH", "lane", "macOS on arm64 for a physical run", "%s", goos+" on "+goarch)
+	}
+	return nil
+}
+
+// checkStaged holds what only the staged files can tell against the spec.
+func (s *Spec) checkStaged(st *staging) error {
+	if st.hasDouble && s.Lane == evidence.LanePhysical {
+		return reason.Errorf("LANE_MISMATCH", "cli", "a whisper-cli linked with Apple's Core ML for a physical run", "%s", "one that holds the emulated lane's double")
+	}
+	if st.multilingual && s.Language == "" {
+		return reason.Errorf("LANGUAGE_MISSING", "language", "a language, since the model is multilingual and would guess", "%s", "none")
+	}
+	if !st.multilingual && s.language() != "en" {
+		return reason.Errorf("LANGUAGE_IGNORED", "language", "en or none, since the model knows English only and ignores the rest", "%s", s.Language)
+	}
+	return nil
+}
+
+func (s *Spec) identity() (map[string]string, error) {
+	out := map[string]string{}
+	if s.LaneIdentityFile != "" {
+		data, err := os.ReadFile(s.LaneIdentityFile)
+		if err != nil {
+			return nil, fmt.Errorf("read lane identity: %w", err)
+		}
+		wrapped := struct {
+			Identity map[string]string `json:"identity"`
+		}{}
+		if err := strictjson.Decode([]byte(`{"identity":`+string(data)+`}`), &wrapped); err != nil {
+			return nil, fmt.Errorf("lane identity %s: expected one object of strings: %w", s.LaneIdentityFile, err)
+		}
+		maps.Copy(out, wrapped.Identity)
+	}
+	for k, v := range s.LaneIdentity {
+		if other, ok := out[k]; ok && other != v {
+			return nil, fmt.Errorf("lane identity: %s is %q in the file and %q in the spec: keep one", k, other, v)
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// environment is the program's whole environment. Variables that change a run (WHISPER_ARG_DEVICE,
+// GGML_BACKEND_PATH, GGML_METAL_…, WHISPER_COMMON_…, DYLD_… and LD_…) are absent by construction.
+func environment(s *Spec, st *staging) map[string]string {
+	env := map[string]string{
+		"HOME":   st.path("home"),
+		"LC_ALL": "C",
+		"PATH":   "/usr/bin:/bin",
+		"TMPDIR": st.path("tmp"),
+		"TZ":     "UTC",
+	}
+	if s.HeapFill != 0 {
+		// glibc fills with the complement of what it is told; other C libraries ignore the variable.
+		env["MALLOC_PERTURB_"] = strconv.Itoa(255 - s.HeapFill)
+	}
+	if s.Lane == evidence.LaneEmulated && s.Evaluator != "" {
+		env["COREML_GATE_EVALUATOR"] = st.path(stagedEvaluator)
+		env["COREML_GATE_DOUBLE_FAULT"] = s.fault()
+	}
+	return env
+}
+
+// defines reads what the compile actions were given.
+func (s *Spec) defines() ([]string, error) {
+	if s.Defines == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(s.Defines)
+	if err != nil {
+		return nil, fmt.Errorf("defines: %w", err)
+	}
+	var list []string
+	if err := strictjson.Decode(data, &list); err != nil {
+		return nil, fmt.Errorf("defines %s: %w", filepath.Base(s.Defines), err)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+func (s *Spec) fault() string {
+	if s.Fault == "" {
+		return "none"
+	}
+	return s.Fault
+}
+
+// execute starts the program and writes down what it did.
+func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]string, id *pin.Identity) (*Result, error) {
+	env := environment(s, st)
+	p := program{
+		path: st.path(stagedCLI), argv: s.argv(st.audio), dir: st.dir, env: env,
+		deadline: time.Duration(s.DeadlineSeconds) * time.Second,
+	}
+	before := exists(st.path(stagedEncoder))
+	warmUps := []float64{}
+	if s.WarmUp {
+		out, err := p.run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		warmUps = append(warmUps, out.wall.Seconds())
+	}
+	if sum, _, err := tree.HashFile(p.path); err != nil || sum != st.cli {
+		return nil, fmt.Errorf("whisper-cli changed between staging and start: staged %s, found %s (%v)", st.cli, sum, err)
+	}
+	attempts, err := s.claimAttempt(st)
+	if err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	out, err := p.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defines, err := s.defines()
+	if err != nil {
+		return nil, err
+	}
+	norm := evidence.Normaliser{Stage: spellings(st.dir)}
+	for k, v := range env {
+		env[k] = norm.Line(v)
+	}
+	e := &evidence.Evidence{
+		Schema: evidence.Schema, Kind: s.Kind, Lane: s.Lane, LaneIdentity: identity, Flavour: s.Flavour, Defines: defines, Pin: *id,
+		Argv: p.argv, Environment: env, Fault: s.fault(), Public: s.Public,
+		Digests:     evidence.Digests{CLI: st.cli, Model: st.model, Encoder: st.encoder, Audio: st.audioSum, Evaluator: st.evaluator},
+		EncoderPath: evidence.EncoderPath{Derived: stagedEncoder, Before: before, After: exists(st.path(stagedEncoder))},
+		Attempts:    attempts, Attempt: s.Attempt, WarmUps: len(warmUps), Exit: out.exit, Normalisation: evidence.NormalisationVersion,
+		Stderr: norm.Stream(out.stderr.data, out.stderr.truncated, s.Public, evidence.Recognise),
+		Stdout: norm.Stream(out.stdout.data, out.stdout.truncated, s.Public, func(string) bool { return false }),
+	}
+	if !s.Public {
+		heard := evidence.CountWords(string(out.stdout.data))
+		e.Words = &heard
+	}
+	data, err := evidence.Encode(e)
+	if err != nil {
+		return nil, err
+	}
+	o := &evidence.Observations{
+		Schema: evidence.Schema, EvidenceSHA256: evidence.SHA256(data), StartedAt: started.UTC().Format(time.RFC3339),
+		Host: hostFacts(), WallSeconds: out.wall.Seconds(), WarmUpSeconds: warmUps, PeakResidentBytes: out.peakBytes,
+		UserSeconds: out.user.Seconds(), SystemSeconds: out.system.Seconds(),
+		RawStderrSHA256: evidence.SHA256(out.stderr.data), RawStdoutSHA256: evidence.SHA256(out.stdout.data),
+		RawStderrBytes: out.stderr.total, RawStdoutBytes: out.stdout.total, Timings: evidence.ReadTimings(out.stderr.data),
+	}
+	return &Result{Evidence: e, Observations: o, Stdout: out.stdout.data, Stderr: out.stderr.data}, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// spellings are the ways in which the system may print the staging directory, longest first.
+func spellings(dir string) []string {
+	out := []string{"/private" + dir, dir}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		out = append([]string{real}, out...)
+	}
+	return out
+}
+
+func hostFacts() map[string]string {
+	facts := map[string]string{"os": runtime.GOOS, "arch": runtime.GOARCH, "cores": fmt.Sprint(runtime.NumCPU()), "machine": MachineID()}
+	if data, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		facts["kernel"] = strings.TrimSpace(string(data))
+	}
+	return facts
+}
+
+// MachineID tells this machine from others without telling which it is: the first 16 digits of a
+// hash of its own name for itself, or "unknown".
+func MachineID() string {
+	name := strings.TrimSpace(machineName())
+	if name == "" {
+		return "unknown"
+	}
+	return evidence.SHA256([]byte("rules_coreml_gate machine\n" + name))[:16]
+}

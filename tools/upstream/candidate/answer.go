@@ -1,0 +1,326 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+)
+
+// States of a condition.
+const (
+	Met         = "met"
+	MetEmulated = "met, emulated only"
+	NotMet      = "not met"
+	NotRun      = "not run"
+)
+
+// Decisions about the patch.
+const (
+	Keep   = "keep"
+	Delete = "delete"
+)
+
+// Condition is one of the four under which the patch may go.
+type Condition struct {
+	Name     string `json:"name"`
+	State    string `json:"state"`
+	Evidence string `json:"evidence"`
+}
+
+// Question is what a candidate is asked with.
+type Question struct {
+	// Source is the candidate, Commit its id if it is known.
+	Source pin.Source
+	Commit string
+	// Supported is the pin whose patch is at stake, SupportedManifest its manifest, Patch the patch's bytes.
+	Supported         *pin.Pin
+	SupportedManifest pin.Manifest
+	Patch             []byte
+	// Pins are all pins that the build knows: whether the candidate has been made one.
+	Pins []*pin.Pin
+	// Control repeats the negative control of an unpatched build of the candidate; nil if there is none. ControlRows are
+	// those of a control that was made already.
+	Control     *ab.Config
+	ControlRows []ab.Row
+	// Emulated says that the control's program has no Core ML of Apple's.
+	Emulated bool
+	// NotBuilt says why there was neither control nor evidence, if someone tried.
+	NotBuilt string
+	// Evidence is of runs of builds of the candidate, judged here.
+	Evidence []*evidence.Evidence
+}
+
+// Answer is what is known about a candidate.
+type Answer struct {
+	// Decision is about the patch: keep, or delete.
+	Decision   string      `json:"decision"`
+	Conditions []Condition `json:"conditions"`
+	// Batch is nil if the candidate has no src/whisper.cpp.
+	Batch *Batch `json:"batch"`
+	// Patch says how the patch applies: "exactly", "at an offset of N lines", or "not".
+	Patch    string   `json:"patch"`
+	Contract []Clause `json:"contract"`
+	// Manifest is the candidate's content manifest, of the supported pin's paths that it has; Missing are those it has not.
+	Manifest       pin.Manifest `json:"-"`
+	ManifestSHA256 string       `json:"manifest_sha256"`
+	Missing        []string     `json:"missing"`
+	// Places are where the files that were read stand.
+	Places Places `json:"places"`
+	// Control are the rows of the repeated negative control.
+	Control []ab.Row `json:"control"`
+	// Reasons say why the candidate would be no pin at all, with the patch or without.
+	Reasons []reason.Reason `json:"reasons"`
+}
+
+// Reasons are the codes of this package.
+var Reasons = reason.Table{
+	{Code: "CANDIDATE_FILES", Class: reason.Inconclusive, Means: "The candidate lacks files that the build reads, so it builds from another list of files.",
+		Do: "Derive the list from its CMake files, change the overlay, and make a manifest."},
+	{Code: "CANDIDATE_NO_SOURCE", Class: reason.Refuse, Means: "The source is no whisper.cpp tree: the file that declares whisper_state is nowhere in it.",
+		Do: "Name the top of a clone or of an unpacked archive of whisper.cpp."},
+	{Code: "CANDIDATE_LAYOUT", Class: reason.Inconclusive, Means: "The candidate has the layout of an older upstream. Its files were read where they are; the build and the patch know only the newer places.",
+		Do: "Choose a revision from v1.7.4 on, or write an overlay for this one."},
+	{Code: "CANDIDATE_CONTRACT", Class: reason.Fail, Means: "Something in upstream's source on which the gates rely has changed: a marker, an exit code, the encoder's name, a tensor or a flag.",
+		Do: "Read the change, then change the gates and their tests with it, or stay at the pin."},
+	{Code: "CANDIDATE_PATCH", Class: reason.Fail, Means: "The candidate needs the patch and does not take it exactly, so its refusal may crash.",
+		Do: "Make the patch for this revision, with its own digest, as patches/README.md says."},
+	{Code: "CANDIDATE_UNREAD", Class: reason.Inconclusive, Means: "The source has a form that the reader does not know, so nothing about its early returns is taken for safe.",
+		Do: "Read whisper_init_state by hand, then teach the reader."},
+}
+
+// Ask answers a question. An error means that the source could not be read.
+func Ask(ctx context.Context, q Question) (*Answer, error) {
+	a := &Answer{Reasons: []reason.Reason{}, Missing: []string{}, Control: []ab.Row{}, Contract: []Clause{}, Patch: "not"}
+	nodes, err := q.Source.Nodes()
+	if err != nil {
+		return nil, err
+	}
+	a.Places = locate(nodes)
+	if _, ok := a.Places[librarySource]; !ok {
+		found := fmt.Sprintf("%d files, and none of these: %s", len(nodes), a.Places.absent())
+		if len(nodes) == 0 {
+			found = "nothing: it is empty"
+		}
+		a.add("CANDIDATE_NO_SOURCE", "source", librarySource, found)
+	} else {
+		a.Contract = Contract(q.Source, a.Places)
+		if err := a.manifest(q, nodes); err != nil {
+			return nil, err
+		}
+		if err := a.source(q); err != nil {
+			return nil, err
+		}
+	}
+	control, err := a.control(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	a.Conditions = []Condition{a.safe(), control, positivePaths(q), migrated(q)}
+	a.Decision = Delete
+	for _, c := range a.Conditions {
+		if c.State != Met {
+			a.Decision = Keep
+		}
+	}
+	return a, nil
+}
+
+func (a *Answer) add(code, where, expected, found string) {
+	a.Reasons = append(a.Reasons, reason.Reason{Code: code, Where: where, Expected: expected, Found: found})
+}
+
+// manifest hashes those of the supported pin's paths that the candidate has.
+func (a *Answer) manifest(q Question, nodes []pin.Node) error {
+	has := map[string]bool{}
+	for _, n := range nodes {
+		has[n.Path] = true
+	}
+	var paths []string
+	for _, path := range q.SupportedManifest.Paths() {
+		if has[path] {
+			paths = append(paths, path)
+		} else {
+			a.Missing = append(a.Missing, path)
+		}
+	}
+	if len(paths) > 0 {
+		var err error
+		if a.Manifest, err = pin.MakeManifest(q.Source, paths); err != nil {
+			return err
+		}
+	}
+	a.ManifestSHA256 = a.Manifest.Digest()
+	if moved := a.Places.moved(); moved != "" {
+		a.add("CANDIDATE_LAYOUT", "source", "the layout of pin "+q.Supported.Name, moved)
+	}
+	if len(a.Missing) > 0 {
+		a.add("CANDIDATE_FILES", "source", "the files of pin "+q.Supported.Name, fmt.Sprintf("%d missing: %s", len(a.Missing), strings.Join(a.Missing[:min(5, len(a.Missing))], ", ")))
+	}
+	a.contract()
+	return nil
+}
+
+// contract gives one reason for each file that lost clauses.
+func (a *Answer) contract() {
+	var files []string
+	lost := map[string][]string{}
+	for _, c := range a.Contract {
+		if c.Kept {
+			continue
+		}
+		if lost[c.File] == nil {
+			files = append(files, c.File)
+		}
+		lost[c.File] = append(lost[c.File], c.Name)
+	}
+	for _, file := range files {
+		where := file
+		if at, ok := a.Places[file]; ok {
+			where = at
+		}
+		a.add("CANDIDATE_CONTRACT", where, "every clause of the contract kept", "changed or absent: "+strings.Join(lost[file], "; "))
+	}
+}
+
+// source reads the patched file: the batch, and how the patch applies.
+func (a *Answer) source(q Question) error {
+	patch, err := pin.PinnedPatch(q.Supported, q.Patch)
+	if err != nil {
+		return err
+	}
+	text, err := q.Source.Read(a.Places[librarySource])
+	if err != nil {
+		return err
+	}
+	a.Batch = Analyse(text)
+	if a.Batch.Unread != "" {
+		a.add("CANDIDATE_UNREAD", a.Places[librarySource], "a form that is known", a.Batch.Unread)
+	}
+	if a.Places[librarySource] != patch.Path {
+		a.Patch = "not (it is for " + patch.Path + ")"
+	} else if _, err := patch.Apply(text); err == nil {
+		a.Patch = "exactly"
+	} else if off, ok := patch.Offset(text); ok {
+		a.Patch = fmt.Sprintf("at an offset of %d lines", off)
+	}
+	// Of what was not understood it is unknown whether it needs the patch.
+	if a.Patch != "exactly" && a.Batch.Unsafe() > 0 && a.Batch.Unread == "" {
+		a.add("CANDIDATE_PATCH", a.Places[librarySource], "the patch applies exactly, or no early return needs it",
+			fmt.Sprintf("%d unsafe returns, and it applies %s", a.Batch.Unsafe(), a.Patch))
+	}
+	return nil
+}
+
+// safe is the first condition: every early return, from the source.
+func (a *Answer) safe() Condition {
+	c := Condition{Name: "the source initialises the batch safely on every early return", State: NotMet}
+	switch {
+	case a.Batch == nil:
+		c.Evidence = "there is no " + librarySource + ", nor " + earlier[librarySource]
+	case a.Batch.Unread != "":
+		c.Evidence = "not understood: " + a.Batch.Unread
+	case a.Batch.Safe():
+		c.State = Met
+		c.Evidence = fmt.Sprintf("%d returns before the batch is assigned, none of which frees it", len(a.Batch.Returns))
+		if a.Batch.How != "nothing" {
+			c.Evidence = fmt.Sprintf("%d returns before the batch is assigned, none unsafe; initialised by %s", len(a.Batch.Returns), a.Batch.How)
+		}
+	default:
+		var lines []string
+		for _, r := range a.Batch.Returns {
+			if !r.Safe {
+				lines = append(lines, fmt.Sprint(r.Line))
+			}
+		}
+		c.Evidence = fmt.Sprintf("`%s` at line %d; %d unsafe returns, at lines %s", a.Batch.Declaration, a.Batch.Line, len(lines), strings.Join(lines, ", "))
+	}
+	return c
+}
+
+// control is the second condition: the repeated negative control of the unpatched candidate.
+func (a *Answer) control(ctx context.Context, q Question) (Condition, error) {
+	c := Condition{Name: "the unpatched candidate passes the repeated negative control", State: NotRun, Evidence: "no unpatched whisper-cli of the candidate was given"}
+	if q.NotBuilt != "" {
+		c.Evidence = "not built: " + q.NotBuilt
+	}
+	rows := q.ControlRows
+	switch {
+	case len(rows) > 0:
+	case q.Control == nil:
+		return c, nil
+	default:
+		var err error
+		if rows, err = ab.Control(ctx, *q.Control); err != nil {
+			return c, err
+		}
+	}
+	a.Control = rows
+	var runs, clean int
+	for _, row := range rows {
+		runs, clean = runs+row.N, clean+row.Clean
+	}
+	low, _ := ab.Wilson(clean, runs)
+	c.Evidence = fmt.Sprintf("%d clean refusals of %d under %d heap settings (true rate above %.1f %%, 95 %%)", clean, runs, len(rows), 100*low)
+	c.State = NotMet
+	if clean == runs {
+		c.State = metOn(runtime.GOOS == "darwin" && !q.Emulated)
+	}
+	return c, nil
+}
+
+func metOn(physical bool) string {
+	if physical {
+		return Met
+	}
+	return MetEmulated
+}
+
+// positivePaths is the third condition: a judged pass of ggml's path and of Core ML's.
+func positivePaths(q Question) Condition {
+	c := Condition{Name: "the ordinary ggml path and the Core ML path still pass", State: NotRun, Evidence: "no evidence of the candidate was given"}
+	if q.NotBuilt != "" {
+		c.Evidence = "not built: " + q.NotBuilt
+	}
+	passed := map[evidence.Kind]bool{}
+	physical := true
+	for _, e := range q.Evidence {
+		if q.Commit == "" || e.Pin.Commit != q.Commit {
+			c.State, c.Evidence = NotMet, fmt.Sprintf("evidence of %s, expected of commit %q", e.Pin.Commit, q.Commit)
+			return c
+		}
+		if j := judge.Judge(judge.FromEvidence(e)); j.Verdict != reason.Pass {
+			c.State, c.Evidence = NotMet, fmt.Sprintf("the %s run: %s", e.Kind, j.Verdict)
+			return c
+		}
+		passed[e.Kind] = true
+		physical = physical && e.Lane == evidence.LanePhysical
+	}
+	switch {
+	case passed[evidence.KindCoreML] && passed[evidence.KindContrast]:
+		c.State, c.Evidence = metOn(physical), fmt.Sprintf("%d judged runs", len(q.Evidence))
+	case len(q.Evidence) > 0:
+		c.Evidence = "a Core ML run and an ordinary one are wanted"
+	}
+	return c
+}
+
+// migrated is the fourth condition: someone has made the candidate a pin, on purpose.
+func migrated(q Question) Condition {
+	c := Condition{Name: "manifests and cache identity are migrated deliberately", State: NotMet, Evidence: "no pin names this commit"}
+	for _, p := range q.Pins {
+		if q.Commit != "" && p.Commit == q.Commit {
+			if p.Supported {
+				return Condition{Name: c.Name, State: Met, Evidence: "the supported pin " + p.Name}
+			}
+			c.Evidence = "pin " + p.Name + " is not the supported one"
+		}
+	}
+	return c
+}

@@ -1,0 +1,129 @@
+// Package accuracy judges what package words ran: the words under a frozen policy, and every run by its markers, since
+// words say nothing about an encoder that did not run.
+package accuracy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
+)
+
+// Name of the judgement.
+const Name = "words"
+
+// DefaultPolicy is the frozen policy that a release goes by.
+const DefaultPolicy = "words_v1"
+
+// Judge judges an outcome under the frozen policy of that name. Facts are the totals, the digest of the
+// outcome's folder, and those of what ran, which are the same in every run or the judgement fails.
+func Judge(o *recordings.Outcome, policyName string) (*judge.Judgement, error) {
+	frozen, err := policy.Frozen(policyName)
+	if err != nil {
+		return nil, err
+	}
+	if frozen.Kind != "transcript" {
+		return nil, fmt.Errorf("policy %s is of kind %s, expected transcript", frozen.Name, frozen.Kind)
+	}
+	thresholds, err := transcript.PolicyFrom(frozen.Thresholds)
+	if err != nil {
+		return nil, err
+	}
+	w := transcript.Judge(o.Report.Comparisons, thresholds)
+	t := w.Totals
+	evidenceDigest, err := o.Digest()
+	if err != nil {
+		return nil, err
+	}
+	j := &judge.Judgement{
+		Name: Name, Reasons: w.Reasons, Notes: w.Notes, Policy: &judge.PolicyRef{Name: frozen.Name, SHA256: frozen.SHA256},
+		Facts: map[string]any{
+			"nondeterminism": nondeterminism(o.Report.Comparisons), "evidence_digest": evidenceDigest, "provisional": w.Provisional, "recordings": t.Fixtures, "units": t.CoreMLGGML.Reference(),
+			"coreml_source_edits": t.CoreMLSource.Edits(), "ggml_source_edits": t.GGMLSource.Edits(), "coreml_ggml_edits": t.CoreMLGGML.Edits(),
+			"coreml_source_rate": t.CoreMLSource.Rate(), "ggml_source_rate": t.GGMLSource.Rate(), "coreml_ggml_rate": t.CoreMLGGML.Rate(),
+		},
+	}
+	verdicts := []reason.Verdict{w.Verdict}
+	for i, pair := range o.Runs {
+		fixture := o.Report.Comparisons[i].Fixture
+		for _, side := range []struct {
+			name string
+			e    *evidence.Evidence
+		}{{"coreml", pair.CoreML}, {"ggml", pair.GGML}} {
+			m := judge.Judge(judge.FromEvidence(side.e))
+			for _, r := range m.Reasons {
+				r.Where = fmt.Sprintf("%s, %s: %s", fixture, side.name, r.Where)
+				j.Reasons = append(j.Reasons, r)
+			}
+			verdicts = append(verdicts, m.Verdict)
+		}
+	}
+	if unlike := bind(j, o); len(unlike) > 0 {
+		j.Reasons = append(j.Reasons, unlike...)
+		verdicts = append(verdicts, transcript.Reasons.Verdict(unlike))
+	}
+	j.Verdict = worst(verdicts)
+	return j, nil
+}
+
+// nondeterminism says where upstream itself may write another text next time.
+func nondeterminism(comparisons []transcript.Comparison) string {
+	var causes []string
+	for _, c := range comparisons {
+		causes = append(causes, c.Nondeterminism...)
+	}
+	if len(causes) == 0 {
+		return "none in the decoding; a near tie of two tokens falls either way where kernels or thread counts differ"
+	}
+	slices.Sort(causes)
+	return strings.Join(slices.Compact(causes), "; ")
+}
+
+// bind puts the digests of what ran into the facts and gives a reason for each run that ran something else.
+func bind(j *judge.Judgement, o *recordings.Outcome) []reason.Reason {
+	var out []reason.Reason
+	for i, pair := range o.Runs {
+		for _, f := range []struct{ name, value string }{
+			{"model_sha256", pair.CoreML.Digests.Model}, {"encoder_digest", orEmpty(pair.CoreML.Digests.Encoder)},
+			{"cli_sha256", pair.CoreML.Digests.CLI}, {"ggml_cli_sha256", pair.GGML.Digests.CLI}, {"lane", string(pair.CoreML.Lane)},
+		} {
+			first, seen := j.Facts[f.name]
+			if !seen {
+				j.Facts[f.name] = f.value
+			} else if first != f.value {
+				out = append(out, reason.Reason{
+					Code: "WORDS_SIDES_UNLIKE", Expected: fmt.Sprintf("%s %v, as in the first run", f.name, first), Found: f.value,
+					Where: o.Report.Comparisons[i].Fixture,
+				})
+			}
+		}
+	}
+	return out
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// worst is fail if any fails, else inconclusive if any is not a pass.
+func worst(verdicts []reason.Verdict) reason.Verdict {
+	v := reason.Pass
+	for _, next := range verdicts {
+		switch {
+		case next == reason.Failed:
+			return next
+		case next != reason.Pass:
+			v = reason.Unknown
+		}
+	}
+	return v
+}

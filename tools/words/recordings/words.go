@@ -1,0 +1,147 @@
+package recordings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
+)
+
+// Pair is the evidence of a fixture's two runs.
+type Pair struct {
+	CoreML *evidence.Evidence
+	GGML   *evidence.Evidence
+}
+
+// Outcome is what came of a spec: a comparison and a pair of runs for each fixture that was run, in the same order.
+type Outcome struct {
+	Report *transcript.Report
+	Runs   []Pair
+	// StoppedAtProbe says that the sides disagreed on the probe item, so that nothing else was run.
+	StoppedAtProbe bool
+}
+
+// Run runs every fixture on both sides, one after the other, each once. An error is a broken or forbidden input.
+func Run(ctx context.Context, s *Spec) (*Outcome, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	sources, err := s.sources()
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Report: &transcript.Report{Schema: 1, Comparisons: []transcript.Comparison{}}}
+	for i, f := range s.probeFirst() {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("stopped before fixture %d of %d: %w", i+1, len(s.Fixtures), err)
+		}
+		c, pair, err := s.compare(ctx, f, sources)
+		if err != nil {
+			return nil, fmt.Errorf("fixture %d: %w", i+1, discreet(f, err))
+		}
+		out.Report.Comparisons = append(out.Report.Comparisons, c)
+		out.Runs = append(out.Runs, pair)
+		if f.Probe && !transcript.Agree(c) {
+			out.StoppedAtProbe = len(s.Fixtures) > 1
+			break
+		}
+	}
+	return out, nil
+}
+
+// discreet takes the name of a private recording's file out of an error, which ends in a build's log.
+func discreet(f Fixture, err error) error {
+	if f.Public || !strings.Contains(err.Error(), filepath.Base(f.Audio)) {
+		return err
+	}
+	text := strings.ReplaceAll(err.Error(), f.Audio, "its audio")
+	return errors.New(strings.ReplaceAll(text, filepath.Base(f.Audio), "its audio"))
+}
+
+func (s *Spec) compare(ctx context.Context, f Fixture, sources *transcript.SourceFile) (transcript.Comparison, Pair, error) {
+	fixture := transcript.Fixture{Name: f.Name, Public: f.Public, Language: f.language(), Silence: f.Silence, Probe: f.Probe, Human: f.Human}
+	var pair Pair
+	for _, side := range []struct {
+		kind  evidence.Kind
+		heard **transcript.Heard
+		kept  **evidence.Evidence
+	}{{evidence.KindContrast, &fixture.GGML, &pair.GGML}, {evidence.KindCoreML, &fixture.CoreML, &pair.CoreML}} {
+		result, err := runner.Run(ctx, s.run(f, side.kind))
+		if err != nil {
+			return transcript.Comparison{}, Pair{}, err
+		}
+		if err := ctx.Err(); err != nil {
+			return transcript.Comparison{}, Pair{}, fmt.Errorf("stopped in a %s run: %w", side.kind, err)
+		}
+		*side.kept = result.Evidence
+		if *side.heard, err = HeardIn(result.Evidence, string(result.Stdout)); err != nil {
+			return transcript.Comparison{}, Pair{}, err
+		}
+	}
+	if sources != nil {
+		fixture.Source = sources.Lookup(pair.CoreML.Digests.Audio, fixture.Language)
+	}
+	if fixture.Source != nil && fixture.Human == "" {
+		fixture.Human = fixture.Source.Human
+	}
+	return transcript.Compare(fixture), pair, nil
+}
+
+// HeardIn is what a run heard: its evidence, and its standard output, which evidence may not hold.
+func HeardIn(e *evidence.Evidence, stdout string) (*transcript.Heard, error) {
+	if len(e.Argv) == 0 {
+		return nil, fmt.Errorf("evidence of a %s run has no arguments", e.Kind)
+	}
+	decoding, err := transcript.DecodingOf(e.Argv[1:])
+	if err != nil {
+		return nil, fmt.Errorf("arguments of a %s run: %w", e.Kind, err)
+	}
+	return &transcript.Heard{
+		Text: stdout, StdoutSHA256: e.Stdout.SHA256,
+		Sources:     strings.Join([]string{e.Pin.Commit, e.Pin.ManifestSHA256, e.Pin.Patch.SHA256, e.Pin.PatchedFile.SHA256}, " "),
+		ModelSHA256: e.Digests.Model, AudioSHA256: e.Digests.Audio, Decoding: decoding,
+		Processed: processed(e),
+		Truncated: truncated(e),
+	}, nil
+}
+
+// processed says whether audio went through the model to the end: upstream prints a line when it begins, and exits 0
+// when it could not read the file.
+func processed(e *evidence.Evidence) bool {
+	kinds := map[evidence.LineKind]bool{}
+	for _, line := range e.Stderr.Lines {
+		if l, ok := evidence.Read(line); ok {
+			kinds[l.Kind] = true
+		}
+	}
+	clean := !slices.ContainsFunc([]evidence.LineKind{evidence.LineAudioBad, evidence.LineProcessError}, func(k evidence.LineKind) bool { return kinds[k] })
+	finished := e.Exit.Kind == evidence.ExitTimeout || e.Exit.Kind == evidence.ExitCode && e.Exit.Code == 0
+	return kinds[evidence.LineProcessing] && clean && finished
+}
+
+// windowTokens is the number of tokens after which upstream stops a window that has not ended (whisper_full_with_state:
+// half the text context of 448, less 4); the last of them is not decoded further.
+const windowTokens = 220
+
+var runsLine = regexp.MustCompile(`^whisper_print_timings: +(encode|decode) time = +(?:<ms>|[0-9.]+ ms) / +([0-9]+) runs`)
+
+// truncated says whether a text was cut: by the runner's limit, by the deadline, or by the decoder in every window. (The
+// log counts decoder runs over all windows, so that one cut window among others is not seen here; its loop is.)
+func truncated(e *evidence.Evidence) bool {
+	runs := map[string]int{}
+	for _, line := range e.Stderr.Lines {
+		if m := runsLine.FindStringSubmatch(line); m != nil {
+			runs[m[1]], _ = strconv.Atoi(m[2]) // digits; too many of them read as the largest int
+		}
+	}
+	cut := runs["encode"] > 0 && runs["decode"]/runs["encode"] >= windowTokens-1
+	return cut || e.Stdout.Truncated || e.Exit.Kind == evidence.ExitTimeout
+}
