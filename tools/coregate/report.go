@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 	pages "github.com/coreml-gate/rules_coreml_gate/tools/receipt/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 )

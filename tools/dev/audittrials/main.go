@@ -1,4 +1,4 @@
-// Command check shows, with a real compiler, that an audit finds what was changed: it builds a receipt, changes one thing in a
+// Command audittrials shows, with a real compiler, that an audit finds what was changed: it builds a receipt, changes one thing in a
 // clean clone that enters whisper-cli, audits the receipt there, and expects the very difference to be named.
 //
 //	go run ./tools/dev/audittrials [--bazel=bazel] [--root=.] [--target=LABEL] [--run=REGEXP] [-- FLAGS OF BAZEL'S BUILD]
@@ -50,14 +50,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	match, err := regexp.Compile(*only)
 	if err != nil {
-		fmt.Fprintf(stderr, "audit check: --run: %v\n", err)
+		fmt.Fprintf(stderr, "audittrials: --run: %v\n", err)
 		return 2
 	}
 	c.flags = flags.Args()
 	wrong, err := c.all(ctx, match, stdout)
 	switch {
 	case err != nil:
-		fmt.Fprintf(stderr, "audit check: could not be tried: %v\n", err)
+		fmt.Fprintf(stderr, "audittrials: could not be tried: %v\n", err)
 		return 2
 	case wrong > 0:
 		return 1

@@ -17,7 +17,7 @@ func TestCheck(t *testing.T) {
 		{"mil of artifact", map[string][]string{"tools/encoder/mil/eval": {"tools/encoder/artifact"}}, "tools/encoder/mil/eval depends on tools/encoder/artifact"},
 		{"mil of reason", map[string][]string{"tools/encoder/mil": {"tools/base/reason"}}, "tools/encoder/mil depends on tools/base/reason"},
 		{"ggml of mil", map[string][]string{"tools/encoder/ggml": {"tools/encoder/mil"}}, "tools/encoder/ggml depends on tools/encoder/mil"},
-		{"runner of judge, indirectly", map[string][]string{"tools/run/runner": {"tools/x"}, "tools/x": {"tools/run/judge"}}, "tools/run/runner depends on tools/run/judge"},
+		{"runner of judge, indirectly", map[string][]string{"tools/run/runner": {"tools/run/x"}, "tools/run/x": {"tools/run/judge"}}, "tools/run/runner depends on tools/run/judge"},
 		{"judge of runner", map[string][]string{"tools/run/judge": {"tools/run/runner"}}, "tools/run/judge depends on tools/run/runner"},
 		{"judge of receipt", map[string][]string{"tools/run/judge": {"tools/receipt/statement"}}, "tools/run/judge depends on tools/receipt/statement"},
 		{"receipt of envelope", map[string][]string{"tools/receipt/statement": {"tools/receipt/envelope"}}, "tools/receipt/statement depends on tools/receipt/envelope"},
@@ -25,7 +25,10 @@ func TestCheck(t *testing.T) {
 		{"an action imported", map[string][]string{"tools/receipt/report": {"tools/actions/gate_run"}}, "tools/receipt/report depends on tools/actions/gate_run"},
 		{"actions among themselves", map[string][]string{"tools/actions/gate_run": {"tools/actions/internal/stage"}}, ""},
 		{"reference of evaluator", map[string][]string{"tools/encoder/reference": {"tools/encoder/mil/eval"}}, "tools/encoder/reference depends on tools/encoder/mil/eval"},
-		{"reason of anything", map[string][]string{"tools/base/reason": {"tools/base/tree"}}, "tools/base/reason depends on tools/base/tree"},
+		{"base of another group", map[string][]string{"tools/base/reason": {"tools/run/judge"}}, "tools/base/reason depends on tools/run/judge"},
+		{"run of words", map[string][]string{"tools/run/judge": {"tools/words/transcript"}}, "tools/run/judge depends on tools/words/transcript"},
+		{"encoder of run", map[string][]string{"tools/encoder/parity": {"tools/run/judge"}}, "tools/encoder/parity depends on tools/run/judge"},
+		{"product of dev", map[string][]string{"tools/receipt/audit": {"tools/dev/lint"}}, "tools/receipt/audit depends on tools/dev/lint"},
 	} {
 		got := strings.Join(check(c.graph), "\n")
 		if c.wrong == "" && got != "" || !strings.HasPrefix(got, c.wrong) {

@@ -1,4 +1,4 @@
-// Command check compiles coremlprobe on a host without Core ML and runs it against a stand-in for the framework.
+// Command probecompile compiles coremlprobe on a host without Core ML and runs it against a stand-in for the framework.
 //
 //	go run ./tools/dev/probecompile        needs clang and GNUstep's Foundation (Debian: clang, libgnustep-base-dev)
 //

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/dev/outputbase"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/audit/outputbase"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 

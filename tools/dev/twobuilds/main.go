@@ -22,7 +22,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/dev/outputbase"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/audit/outputbase"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact/derive"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
 )
 
 // IsArtifact reports whether path is (or is called) a Core ML artifact, rather
@@ -59,9 +59,9 @@ func InspectFolder(dir string, o Options) ([]*Report, error) {
 			return nil, err
 		}
 		reports = append(reports, r)
-		want := filepath.Clean(derive.EncoderPath(m))
+		want := filepath.Clean(encodername.EncoderPath(m))
 		owned[want] = m
-		owned[filepath.Join(filepath.Dir(want), derive.PackageName(m))] = m
+		owned[filepath.Join(filepath.Dir(want), encodername.PackageName(m))] = m
 	}
 	for _, e := range encoders {
 		if owned[e] != "" {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact/derive"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
 )
 
 // Options change what Inspect holds a pair against.
@@ -129,9 +129,9 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 }
 
 func derived(model string) *Derived {
-	p := derive.EncoderPath(model)
+	p := encodername.EncoderPath(model)
 	_, err := os.Stat(p)
-	return &Derived{Path: p, Exists: err == nil, Surprise: derive.Surprise(model)}
+	return &Derived{Path: p, Exists: err == nil, Surprise: encodername.Surprise(model)}
 }
 
 // locate finds the encoder that is meant, and holds the path that was given
@@ -140,8 +140,8 @@ func locate(model, given string, o Options) (string, []reason.Reason, error) {
 	if model == "" {
 		return given, nil, nil
 	}
-	want := derive.EncoderPath(model)
-	pkg := filepath.Join(filepath.Dir(want), derive.PackageName(model))
+	want := encodername.EncoderPath(model)
+	pkg := filepath.Join(filepath.Dir(want), encodername.PackageName(model))
 	if given == "" {
 		if exists(want) {
 			if !o.ContentsOnly && isUncompiled(want) {

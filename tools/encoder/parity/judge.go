@@ -3,8 +3,8 @@ package parity
 import (
 	"fmt"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 )
 
 // Kind is the kind of policies that this package judges by.

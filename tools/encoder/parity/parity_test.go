@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 )
 
 const frames, channels = 60, 24

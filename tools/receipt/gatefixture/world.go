@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"

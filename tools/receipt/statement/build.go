@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"

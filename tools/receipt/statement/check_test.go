@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )

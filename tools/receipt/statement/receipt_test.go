@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope/envelopetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/verify"

@@ -1,6 +1,6 @@
 package judge
 
-import "github.com/coreml-gate/rules_coreml_gate/tools/run/argv"
+import "github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
 
 // repeatable says that a command line turns temperature fallback off.
 func repeatable(arguments []string) bool {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact/derive"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/argv"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
 )
 
 // at is one recognised line: its index on stderr, and what it says.
@@ -138,7 +138,7 @@ func (m markers) checkPaths(f *findings, r *Run) {
 	if r.EncoderPath != nil {
 		want = r.EncoderPath.Derived
 	} else if model, ok := argv.Last(r.Argv, "-m", "--model"); ok && strings.HasSuffix(model, ".bin") {
-		want = derive.EncoderPath(model)
+		want = encodername.EncoderPath(model)
 	}
 	for _, kind := range []evidence.LineKind{evidence.LineLoading, evidence.LineLoadFailed} {
 		for _, a := range m[kind] {

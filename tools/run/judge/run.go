@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/argv"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
 )
 
 // checkRun adds what is wrong with a run that should have ended well, and says whether it is worth

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/argv"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
 )
 
 // CheckArguments holds extra arguments for whisper-cli against the contract.

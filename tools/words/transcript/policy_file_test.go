@@ -3,7 +3,7 @@ package transcript_test
 import (
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
 

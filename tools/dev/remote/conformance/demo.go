@@ -93,7 +93,7 @@ func (s *stand) demo() error {
 		return err
 	}
 	s.say("here: %s, %.0f s", summary(out.spawns), time.Since(began).Seconds())
-	s.say("remote check: %d receipts are the same bytes from the service, from its cache and built here", len(remotely))
+	s.say("conformance: %d receipts are the same bytes from the service, from its cache and built here", len(remotely))
 	return nil
 }
 

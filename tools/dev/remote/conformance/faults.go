@@ -82,7 +82,7 @@ func (s *stand) faults(match *regexp.Regexp) error {
 	if failed > 0 || tried == 0 {
 		return fmt.Errorf("%d faults tried, %d did not end as they have to", tried, failed)
 	}
-	s.say("remote check: %d faults, 0 failed", tried)
+	s.say("conformance: %d faults, 0 failed", tried)
 	return nil
 }
 

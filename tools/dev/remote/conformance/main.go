@@ -1,4 +1,4 @@
-// Command check shows that this project's gates run on a remote-execution service, from what Bazel itself
+// Command conformance shows that this project's gates run on a remote-execution service, from what Bazel itself
 // records of a build: its execution log and its build events, never its text.
 //
 //	go run ./tools/dev/remote/conformance log [--cached] EXEC.json [EVENTS.json]
@@ -29,7 +29,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
-		fmt.Fprintln(stderr, "remote check: expected log, keys, demo or faults")
+		fmt.Fprintln(stderr, "conformance: expected log, keys, demo or faults")
 		return 2
 	}
 	flags := flag.NewFlagSet("remote check "+args[0], flag.ContinueOnError)
@@ -44,7 +44,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	match, err := regexp.Compile(*only)
 	if err != nil {
-		fmt.Fprintf(stderr, "remote check: --run: %v\n", err)
+		fmt.Fprintf(stderr, "conformance: --run: %v\n", err)
 		return 2
 	}
 	switch args[0] {
@@ -52,7 +52,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		err = checkLog(flags.Args(), *cached, stdout)
 	case "keys", "demo", "faults":
 		if flags.NArg() > 0 {
-			fmt.Fprintf(stderr, "remote check: %s takes no arguments, found %q\n", args[0], flags.Args())
+			fmt.Fprintf(stderr, "conformance: %s takes no arguments, found %q\n", args[0], flags.Args())
 			return 2
 		}
 		err = withStand(*bazel, *root, *keep, stdout, stderr, func(s *stand) error {
@@ -65,16 +65,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 			return s.faults(match)
 		})
 	default:
-		fmt.Fprintf(stderr, "remote check: expected log, keys, demo or faults, found %q\n", args[0])
+		fmt.Fprintf(stderr, "conformance: expected log, keys, demo or faults, found %q\n", args[0])
 		return 2
 	}
 	var broken *brokenStand
 	switch {
 	case errors.As(err, &broken):
-		fmt.Fprintf(stderr, "remote check: could not be tried: %v\n", err)
+		fmt.Fprintf(stderr, "conformance: could not be tried: %v\n", err)
 		return 2
 	case err != nil:
-		fmt.Fprintf(stdout, "remote check: %v\n", err)
+		fmt.Fprintf(stdout, "conformance: %v\n", err)
 		return 1
 	}
 	return 0

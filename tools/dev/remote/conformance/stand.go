@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/dev/outputbase"
 	"github.com/coreml-gate/rules_coreml_gate/tools/dev/remote/spawnlog"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/audit/outputbase"
 )
 
 // limit bounds one call of Bazel: a fault that makes it wait for ever must end as a finding.

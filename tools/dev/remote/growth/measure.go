@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/dev/outputbase"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/audit/outputbase"
 )
 
 // bench is one workspace with its own output base.

@@ -18,13 +18,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/reference"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
 )
 
 // Reasons are all codes that a check may give.

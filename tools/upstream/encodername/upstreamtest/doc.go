@@ -1,4 +1,4 @@
-// Package derivetest holds package derive against upstream's own C++ function.
+// Package upstreamtest holds package derive against upstream's own C++ function.
 // It has tests only: they cut whisper_get_coreml_path_encoder out of the pinned
 // src/whisper.cpp, compile it, and compare the two over hand-made and random
 // arguments.
@@ -6,4 +6,4 @@
 // The file is named by the environment variable WHISPER_CPP_SOURCE: a path, or,
 // under Bazel, a runfiles path. The compiler is CXX, else c++. A missing file or
 // compiler fails the test: it never skips.
-package derivetest
+package upstreamtest

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/argv"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
 )
 
 // TestCheck holds that a command line is read as the program reads it: a value is no option.

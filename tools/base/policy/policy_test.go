@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	frozen "github.com/coreml-gate/rules_coreml_gate/gate/policy"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 )
 
 // TestFrozen holds that every policy file is the one that DIGESTS names, and that none stands outside it.

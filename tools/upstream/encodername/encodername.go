@@ -1,4 +1,4 @@
-// Package derive computes where the runtime looks for a model's Core ML
+// Package encodername computes where the runtime looks for a model's Core ML
 // encoder: whisper_get_coreml_path_encoder of upstream's src/whisper.cpp,
 // byte for byte.
 //
@@ -13,7 +13,7 @@
 //  3. "-encoder.mlmodelc" is appended.
 //
 // Package derivetest holds this against upstream's own function.
-package derive
+package encodername
 
 import (
 	"path"
