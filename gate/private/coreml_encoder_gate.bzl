@@ -34,7 +34,7 @@ def coreml_encoder_gate(
         precision = "float32",
         public = False,
         lane = "",
-        threads = 2,
+        threads = 1,
         deadline_seconds = 900,
         warm_up = False,
         minimum_macos = "",

@@ -155,8 +155,8 @@ could be tried again; tests and receipts judge the evidence. There is one attemp
             doc = "Spoken language, as whisper-cli's `--language` takes it, e.g. `en`.",
         ),
         "threads": attr.int(
-            default = 2,
-            doc = "Threads of whisper-cli. Always passed, since ggml's sums may depend on it.",
+            default = 1,
+            doc = "Threads of whisper-cli. Always passed, since ggml's sums may depend on it. ggml's threads spin at every barrier, so one thread is faster on any machine that does something else too.",
         ),
         "deadline_seconds": attr.int(
             default = 900,

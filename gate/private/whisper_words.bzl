@@ -122,7 +122,7 @@ policy. docs/transcripts.md has the rules. The evidence of every run is the outp
             doc = "Name of a frozen policy of kind transcript.",
         ),
         "threads": attr.int(
-            default = 2,
+            default = 1,
             doc = "Threads of whisper-cli.",
         ),
         "deadline_seconds": attr.int(
