@@ -20,8 +20,9 @@
 //	gelu(x) = x/2 · (1 + erf(x/√2))
 //	norm(x) = (x − mean) / sqrt(variance + 1e-5) · weight + bias, per position, population variance
 //
-// Every product is rounded before it is added (no fused multiply-add), and sums
-// run in index order, so that all hosts give the same bytes.
+// Every product is rounded before it is added (no fused multiply-add), sums run in index order, and exp
+// and erf are computed here (functions.go: exp within two units of the last place, gelu within 2^-52 of
+// |x|), so that all hosts give the same bytes, with the wide registers of x86-64 and without.
 package reference
 
 import (
@@ -87,9 +88,11 @@ type run struct {
 	ctx     context.Context
 	threads int
 	err     error
+	packed  []float64 // the right side of the product at hand
 }
 
-func (r *run) tensor(name string, shape ...int) []float64 {
+// weights reads a tensor of the encoder.
+func (r *run) weights(name string, shape ...int) []float32 {
 	if r.err != nil {
 		return nil
 	}
@@ -107,12 +110,10 @@ func (r *run) tensor(name string, shape ...int) []float64 {
 		r.err = fmt.Errorf("tensor encoder.%s: %w", name, err)
 		return nil
 	}
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = float64(x)
-	}
-	return out
+	return v
 }
+
+func (r *run) tensor(name string, shape ...int) []float64 { return widen(r.weights(name, shape...)) }
 
 func (r *run) see(name string, rows, columns int, v []float64) {
 	if r.err == nil && r.Observe != nil {
@@ -123,11 +124,7 @@ func (r *run) see(name string, rows, columns int, v []float64) {
 func (r *run) encode(mel []float32) ([]float64, error) {
 	h := r.dims
 	frames, ctx, d := h.MelFrames(), h.AudioCtx, h.AudioState
-	x := make([]float64, len(mel))
-	for i, v := range mel {
-		x[i] = float64(v)
-	}
-	x = r.conv("conv1", x, h.Mels, frames, d, 1)
+	x := r.conv("conv1", widen(mel), h.Mels, frames, d, 1)
 	r.see("conv1", d, frames, x)
 	x = r.conv("conv2", x, d, frames, d, 2)
 	r.see("conv2", d, ctx, x)
@@ -172,18 +169,22 @@ func (r *run) conv(name string, x []float64, channels, n, outs, stride int) []fl
 			}
 		}
 	}
-	y := r.multiply(w, windows, outs, positions, channels*3)
-	for o := range outs {
-		for p := range positions {
-			y[o*positions+p] = gelu(y[o*positions+p] + b[o])
+	taps := channels * 3
+	y := make([]float64, outs*positions)
+	r.multiply(y, positions, view(w, outs, taps), pack(r, view(windows, positions, taps).transposed()))
+	series := erfSeries()
+	r.parallel(outs, func(o int) {
+		row := y[o*positions : (o+1)*positions]
+		for p, v := range row {
+			row[p] = gelu(v+b[o], series)
 		}
-	}
+	})
 	return y
 }
 
 // linear is x·Wᵀ + b for ctx rows; without a name for the bias there is none.
 func (r *run) linear(x []float64, name string, ins, outs int, bias bool) []float64 {
-	w := r.tensor(name+".weight", outs, ins)
+	w := r.weights(name+".weight", outs, ins)
 	var b []float64
 	if bias {
 		b = r.tensor(name+".bias", outs)
@@ -191,11 +192,10 @@ func (r *run) linear(x []float64, name string, ins, outs int, bias bool) []float
 	if r.err != nil {
 		return nil
 	}
-	y := r.multiply(x, w, r.dims.AudioCtx, outs, ins)
-	for i := range y {
-		if bias {
-			y[i] += b[i%outs]
-		}
+	y := make([]float64, r.dims.AudioCtx*outs)
+	r.multiply(y, outs, view(x, r.dims.AudioCtx, ins), pack(r, view(w, outs, ins).transposed()))
+	if bias {
+		r.parallel(r.dims.AudioCtx, func(i int) { plus(y[i*outs:(i+1)*outs], b) })
 	}
 	return y
 }
@@ -212,27 +212,32 @@ func (r *run) attention(x []float64, block string) {
 		return
 	}
 	joined := make([]float64, ctx*d)
+	scores := make([]float64, ctx*ctx)
 	for head := range heads {
-		qh, kh, vh := cut(q, ctx, d, head*size, size), cut(k, ctx, d, head*size, size), cut(v, ctx, d, head*size, size)
-		scores := r.multiply(qh, kh, ctx, ctx, size)
+		at := head * size
+		r.multiply(scores, ctx, view(q, ctx, d).part(at, size), pack(r, view(k, ctx, d).part(at, size).transposed()))
 		r.parallel(ctx, func(i int) { softmax(scores[i*ctx:(i+1)*ctx], math.Sqrt(float64(size))) })
-		a := r.multiply(scores, turn(vh, ctx, size), ctx, size, ctx)
+		r.multiply(joined[at:], d, view(scores, ctx, ctx), pack(r, view(v, ctx, d).part(at, size)))
 		if r.err != nil {
 			return
-		}
-		for i := range ctx {
-			copy(joined[i*d+head*size:], a[i*size:(i+1)*size])
 		}
 	}
 	plus(x, r.linear(joined, block+"attn.out", d, d, true))
 }
 
 func (r *run) mlp(x []float64, block string) {
-	d := r.dims.AudioState
+	ctx, d := r.dims.AudioCtx, r.dims.AudioState
 	y := r.linear(r.norm(x, block+"mlp_ln"), block+"mlp.0", d, 4*d, true)
-	for i, v := range y {
-		y[i] = gelu(v)
+	if r.err != nil {
+		return
 	}
+	series := erfSeries()
+	r.parallel(ctx, func(i int) {
+		row := y[i*4*d : (i+1)*4*d]
+		for j, v := range row {
+			row[j] = gelu(v, series)
+		}
+	})
 	plus(x, r.linear(y, block+"mlp.2", 4*d, d, true))
 }
 
@@ -243,7 +248,8 @@ func (r *run) norm(x []float64, name string) []float64 {
 		return nil
 	}
 	out := make([]float64, len(x))
-	for at := 0; at < len(x); at += d {
+	r.parallel(len(x)/d, func(i int) {
+		at := i * d
 		row := x[at : at+d]
 		var mean, variance float64
 		for _, v := range row {
@@ -257,6 +263,6 @@ func (r *run) norm(x []float64, name string) []float64 {
 		for i, v := range row {
 			out[at+i] = float64((v-mean)/deviation*w[i]) + b[i]
 		}
-	}
+	})
 	return out
 }
