@@ -30,6 +30,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
@@ -115,7 +116,7 @@ func runfile(getenv func(string) string, path string) string {
 func Require(t T, g Gate, name string) {
 	t.Helper()
 	judgements := judge.JudgeRuns(g.Runs, g.Reference)
-	i := slices.IndexFunc(judgements, func(j *judge.Judgement) bool { return j.Name == name })
+	i := slices.IndexFunc(judgements, func(j *verdict.Judgement) bool { return j.Name == name })
 	require.GreaterOrEqual(t, i, 0, "no judgement is called %s", name)
 	hold(t, g.Expect, judgements[i])
 }
@@ -128,7 +129,7 @@ func RequireJudgement(t T, getenv func(string) string, variable, name string) {
 	require.NotEmpty(t, path, "%s must name a judgement: run this test through gate_test (bazel test //gate:all)", variable)
 	data, err := os.ReadFile(runfile(getenv, path))
 	require.NoError(t, err, "%s must name a judgement", variable)
-	j := &judge.Judgement{}
+	j := &verdict.Judgement{}
 	require.NoError(t, strictjson.Decode(data, j), "%s must name a judgement", variable)
 	require.Equal(t, name, j.Name, "%s must name the judgement %s", variable, name)
 	var expect []string
@@ -139,7 +140,7 @@ func RequireJudgement(t T, getenv func(string) string, variable, name string) {
 }
 
 // hold compares one judgement with what is expected of the gate.
-func hold(t T, expect []string, j *judge.Judgement) {
+func hold(t T, expect []string, j *verdict.Judgement) {
 	t.Helper()
 	t.Logf("%s: %s\n%s", j.Name, j.Verdict, Describe(j))
 	if len(expect) == 0 {
@@ -152,11 +153,11 @@ func hold(t T, expect []string, j *judge.Judgement) {
 }
 
 // Describe lists the reasons, notes and facts of a judgement.
-func Describe(j *judge.Judgement) string {
+func Describe(j *verdict.Judgement) string {
 	var b strings.Builder
 	for _, r := range append(slices.Clone(j.Reasons), j.Notes...) {
 		fmt.Fprintf(&b, "  %s\n", r)
-		if d, ok := judge.Reasons.Lookup(r.Code); ok {
+		if d, ok := reason.Lookup(r.Code); ok {
 			fmt.Fprintf(&b, "    %s %s\n", d.Means, d.Do)
 		}
 	}

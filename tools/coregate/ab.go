@@ -34,7 +34,7 @@ runs must be a clean refusal.`,
 					return err
 				}
 			}
-			return report{Verdict: r.Verdict, Reasons: r.Reasons, Notes: r.Notes,
+			return report{Findings: r.Findings,
 				Facts: map[string]any{"fault_shown": r.FaultShown, "rows": rowsFact(r, asJSON)}}.print(cmd.OutOrStdout(), "ab", asJSON)
 		},
 	}

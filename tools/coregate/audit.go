@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/audit"
 )
 
@@ -35,7 +36,7 @@ a difference is explained: by section of the program, by program and weights of 
 			r, err := audit.Run(cmd.Context(), q)
 			var refused *reason.Error
 			if errors.As(err, &refused) {
-				return report{reason.Failed, []reason.Reason{refused.Reason}, []reason.Reason{}, map[string]any{}}.print(cmd.OutOrStdout(), "audit", asJSON)
+				return report{verdict.From(refused.Reason), map[string]any{}}.print(cmd.OutOrStdout(), "audit", asJSON)
 			}
 			if err != nil {
 				return err
@@ -62,7 +63,7 @@ func printAudit(cmd *cobra.Command, r *audit.Result, asJSON bool) error {
 		}
 		return exitVerdict(r.Verdict)
 	}
-	err := report{r.Verdict, r.Reasons, r.Notes, r.Facts}.print(w, "audit", false)
+	err := report{r.Findings, r.Facts}.print(w, "audit", false)
 	for _, d := range r.Program {
 		fmt.Fprintf(w, "  program: %s\n", reason.Visible(fmt.Sprint(d)))
 	}

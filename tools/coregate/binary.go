@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
@@ -36,16 +37,13 @@ the negative control is for.`,
 			}
 			id, err := binary.Inspect(args[0])
 			if err != nil {
-				return reportReason(cmd, args[0], binary.Reasons, err, nil, asJSON)
+				return reportReason(cmd, args[0], err, nil, asJSON)
 			}
-			r := report{Facts: map[string]any{
+			r := report{verdict.From(binary.Check(args[0], id, want)...), map[string]any{
 				"sha256": id.SHA256, "format": id.Format, "platform": id.OS + " " + id.Arch, "min_os": id.MinOS, "sdk": id.SDK, "id": id.ID,
 				"loader": id.Loader, "libraries": id.Libraries, "rpaths": id.RPaths, "loader_environment": id.Environment, "coreml_symbols": id.Symbols, "coreml_texts": len(id.Texts),
 				"coreml_framework": id.LinksCoreML(), "coreml_double": id.Double, "signature": id.Signature, "signature_broken": id.Broken, "cdhash": id.CDHash,
 			}}
-			reasons := binary.Check(args[0], id, want)
-			r.Verdict = binary.Reasons.Verdict(reasons)
-			r.Reasons, r.Notes = splitNotes(binary.Reasons, reasons)
 			return r.print(cmd.OutOrStdout(), args[0], asJSON)
 		},
 	}
@@ -97,10 +95,9 @@ func refusePrograms(paths ...string) ([]reason.Reason, error) {
 		case err != nil:
 			return nil, err
 		}
-		found, _ := splitNotes(binary.Reasons, binary.Check(path, id, want))
-		for _, r := range found {
+		for _, r := range verdict.From(binary.Check(path, id, want)...).Reasons {
 			// Where its libraries come from is no matter of an experiment.
-			if r.Code != "BINARY_LIBRARY_PATH" {
+			if r.Code != reason.BinaryLibraryPath {
 				out = append(out, r)
 			}
 		}
@@ -110,18 +107,5 @@ func refusePrograms(paths ...string) ([]reason.Reason, error) {
 
 // printRefused says that nothing ran, and why.
 func printRefused(w io.Writer, title string, reasons []reason.Reason, asJSON bool) error {
-	return report{binary.Reasons.Verdict(reasons), reasons, []reason.Reason{}, map[string]any{"started": false}}.print(w, title, asJSON)
-}
-
-// splitNotes parts what decides a verdict from what a reader should see besides.
-func splitNotes(table reason.Table, all []reason.Reason) (reasons, notes []reason.Reason) {
-	reasons, notes = []reason.Reason{}, []reason.Reason{}
-	for _, r := range all {
-		if d, ok := table.Lookup(r.Code); ok && d.Class == reason.Note {
-			notes = append(notes, r)
-			continue
-		}
-		reasons = append(reasons, r)
-	}
-	return reasons, notes
+	return report{verdict.From(reasons...), map[string]any{"started": false}}.print(w, title, asJSON)
 }

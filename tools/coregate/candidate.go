@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
@@ -90,7 +89,7 @@ func (f *candidateFlags) run(cmd *cobra.Command) error {
 			return fmt.Errorf("write manifest: %w", err)
 		}
 	}
-	r := report{Verdict: candidate.Reasons.Verdict(a.Reasons), Reasons: a.Reasons, Notes: []reason.Reason{}}
+	r := report{Findings: a.Findings}
 	title := "candidate " + shorten(q.Commit)
 	if f.asJSON {
 		r.Facts = map[string]any{

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
 )
 
@@ -52,6 +52,6 @@ func deriveJSON(cmd *cobra.Command, models []string) error {
 		all = append(all, derivation{Model: m, Encoder: e,
 			Package: filepath.Join(filepath.Dir(e), encodername.PackageName(m)), Surprise: encodername.Surprise(m)})
 	}
-	return report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+	return report{Findings: verdict.New(),
 		Facts: map[string]any{"derivations": all}}.print(cmd.OutOrStdout(), "derive", true)
 }

@@ -9,58 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/hardvalues"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/audit"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/verify"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/candidate"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/sanitize"
-	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
-
-// section is one package's codes under a heading.
-type section struct {
-	title string
-	table reason.Table
-}
-
-// sections are all codes that this program can print. A package that judges adds a line here.
-var sections = []section{
-	{"Runs", judge.Reasons},
-	{"Receipts", statement.Reasons},
-	{"Signatures", envelope.Reasons},
-	{"Verification", verify.Reasons},
-	{"Releases", release.Reasons},
-	{"Audits", audit.Reasons},
-	{"Artifacts", artifact.Reasons},
-	{"Pins and patches", pin.Reasons},
-	{"Programs", binary.Reasons},
-	{"Patch experiment", ab.Reasons},
-	{"Memory checkers", sanitize.Reasons},
-	{"Candidate pins", candidate.Reasons},
-	{"Parity", parity.Reasons},
-	{"Hard values", hardvalues.Reasons},
-	{"Words", transcript.Reasons},
-	{"This program", ownReasons},
-}
-
-// definition finds a code in all tables.
-func definition(code string) (reason.Definition, bool) {
-	for _, s := range sections {
-		if d, ok := s.table.Lookup(code); ok {
-			return d, true
-		}
-	}
-	return reason.Definition{}, false
-}
 
 func newExplainCmd() *cobra.Command {
 	var markdown bool
@@ -74,14 +23,14 @@ func newExplainCmd() *cobra.Command {
 			case markdown:
 				return writeReasons(out)
 			case len(args) == 0:
-				for _, s := range sections {
-					for _, d := range s.table {
+				for _, s := range reason.Sections {
+					for _, d := range s.Table {
 						fmt.Fprintf(out, "%-26s %s\n", d.Code, d.Class)
 					}
 				}
 				return nil
 			}
-			d, ok := definition(strings.ToUpper(args[0]))
+			d, ok := reason.Lookup(strings.ToUpper(args[0]))
 			if !ok {
 				return fmt.Errorf("no reason code is called %q: coregate explain lists all", args[0])
 			}
@@ -99,9 +48,9 @@ func writeReasons(w io.Writer) error {
 	b.WriteString("# Reason codes\n\nWritten by `coregate explain --markdown`; a test holds this file against the tables in the code.\n\n" +
 		"`fail` and `refuse` make a verdict fail (exit 1): a refused input is not acceptable, whatever a run\n" +
 		"with it did. `inconclusive` (exit 3) says that the run proves nothing, which never passes. A `note` changes no verdict.\n")
-	for _, s := range sections {
-		fmt.Fprintf(&b, "\n## %s\n\n| code | class | what it means | what to do |\n|---|---|---|---|\n", s.title)
-		table := slices.Clone(s.table)
+	for _, s := range reason.Sections {
+		fmt.Fprintf(&b, "\n## %s\n\n| code | class | what it means | what to do |\n|---|---|---|---|\n", s.Title)
+		table := slices.Clone(s.Table)
 		for _, d := range table {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Code, d.Class, cell(d.Means), cell(d.Do))
 		}

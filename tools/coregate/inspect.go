@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 )
 
@@ -69,11 +70,11 @@ func one(r *artifact.Report, err error) ([]*artifact.Report, error) {
 // inspectJSON prints one object. For one pair the facts are the pair's; for a
 // folder they are a list under "pairs".
 func inspectJSON(w io.Writer, reports []*artifact.Report) error {
-	out := report{Verdict: artifact.Overall(reports), Reasons: []reason.Reason{}, Notes: []reason.Reason{}}
+	out := report{Findings: verdict.New()}
 	var facts []map[string]any
 	for _, r := range reports {
-		out.Reasons = append(out.Reasons, r.Reasons...)
-		out.Notes = append(out.Notes, r.Notes...)
+		out.AddAll(r.Reasons)
+		out.AddAll(r.Notes)
 		facts = append(facts, map[string]any{
 			"verdict": r.Verdict, "shippable": r.Shippable, "model": r.Model, "encoder": r.Encoder, "pairing": r.Pairing, "derived": r.Derived,
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
@@ -145,39 +146,40 @@ func (f judgeFlags) judgeRuns(stdout io.Writer) error {
 		reference = string(text)
 	}
 	judgements := judge.JudgeRuns(runs, reference)
-	verdict := judge.Overall(judgements)
+	overall := verdict.Overall(judgements)
 	if f.asJSON {
 		if err := printJSON(stdout, struct {
 			report
-			Judgements []*judge.Judgement `json:"judgements"`
-		}{summary(judgements, verdict), judgements}); err != nil {
+			Judgements []*verdict.Judgement `json:"judgements"`
+		}{summary(judgements, overall), judgements}); err != nil {
 			return err
 		}
-		return exitVerdict(verdict)
+		return exitVerdict(overall)
 	}
 	for _, j := range judgements {
 		_ = printJudgement(stdout, j, false)
 	}
-	fmt.Fprintf(stdout, "gate: %s\n", verdict)
-	return exitVerdict(verdict)
+	fmt.Fprintf(stdout, "gate: %s\n", overall)
+	return exitVerdict(overall)
 }
 
 // summary is the one object of several judgements: every reason, with the judgement in its place.
-func summary(judgements []*judge.Judgement, verdict reason.Verdict) report {
-	out := report{Verdict: verdict, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: map[string]any{}}
+func summary(judgements []*verdict.Judgement, overall reason.Verdict) report {
+	out := report{verdict.New(), map[string]any{}}
 	for _, j := range judgements {
 		for _, r := range j.Reasons {
 			r.Where = j.Name + ": " + r.Where
-			out.Reasons = append(out.Reasons, r)
+			out.AddReason(r)
 		}
-		out.Notes = append(out.Notes, j.Notes...)
+		out.AddAll(j.Notes)
 		out.Facts[j.Name] = string(j.Verdict)
 	}
+	out.Verdict = overall
 	return out
 }
 
-func printJudgement(w io.Writer, j *judge.Judgement, asJSON bool) error {
-	return report{j.Verdict, j.Reasons, j.Notes, j.Facts}.print(w, j.Name, asJSON)
+func printJudgement(w io.Writer, j *verdict.Judgement, asJSON bool) error {
+	return report{j.Findings, j.Facts}.print(w, j.Name, asJSON)
 }
 
 // readInput reads a file, or standard input for "-", up to a limit.

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 )
 
 func main() {
@@ -101,13 +102,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	fmt.Fprintf(stderr, "coregate: %s\n", strings.Map(shown, err.Error()))
 	// Whoever reads objects gets one here too.
 	if asJSON, flagErr := cmd.Flags().GetBool("json"); flagErr == nil && asJSON {
-		failed := reason.Reason{Code: "NOT_JUDGED", Where: cmd.CommandPath(), Expected: "usable arguments, input and output", Found: err.Error()}
+		failed := reason.Reason{Code: reason.NotJudged, Where: cmd.CommandPath(), Expected: "usable arguments, input and output", Found: err.Error()}
 		// An input that was refused for a known cause, such as a key, keeps its code.
 		var known *reason.Error
 		if errors.As(err, &known) {
 			failed = known.Reason
 		}
-		if err := printJSON(stdout, report{"error", []reason.Reason{failed}, []reason.Reason{}, map[string]any{}}); err != nil {
+		if err := printJSON(stdout, report{verdict.Findings{Verdict: "error", Reasons: []reason.Reason{failed}, Notes: []reason.Reason{}}, map[string]any{}}); err != nil {
 			fmt.Fprintf(stderr, "coregate: %v\n", err)
 		}
 	}
@@ -135,9 +136,4 @@ func shown(r rune) rune {
 		return '\ufffd'
 	}
 	return r
-}
-
-// ownReasons are the codes of this program itself.
-var ownReasons = reason.Table{
-	{Code: "NOT_JUDGED", Class: reason.Inconclusive, Means: "The command could not judge: its arguments, its input or its output are not usable. It exits with 2, and its verdict is \"error\".", Do: "Read what was found; coregate COMMAND --help shows the arguments."},
 }

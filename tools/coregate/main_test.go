@@ -144,22 +144,6 @@ func TestReasonsPage(t *testing.T) {
 	}
 }
 
-// TestDefinitions holds that every code has one class and something to say.
-func TestDefinitions(t *testing.T) {
-	classes := map[string]string{}
-	for _, s := range sections {
-		for _, d := range s.table {
-			if d.Code != strings.ToUpper(d.Code) || d.Means == "" || d.Do == "" {
-				t.Errorf("%s: code in capitals, meaning and advice are wanted: %+v", s.title, d)
-			}
-			if other, ok := classes[d.Code]; ok && other != string(d.Class) {
-				t.Errorf("%s is %s in one table and %s in another", d.Code, other, d.Class)
-			}
-			classes[d.Code] = string(d.Class)
-		}
-	}
-}
-
 // A demand that nobody checks would be met by every program.
 func TestBinaryRefusesUnknownDemands(t *testing.T) {
 	self, err := os.Executable()

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/hardvalues"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
@@ -75,8 +76,7 @@ func checkProgram(path string) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &report{Reasons: append([]reason.Reason{}, unreadable...), Notes: []reason.Reason{}, Facts: map[string]any{}}
-	defer func() { out.Verdict = evaluation.Reasons.Verdict(out.Reasons) }()
+	out := &report{verdict.From(unreadable...), map[string]any{}}
 	a, err := bundle.Open(path)
 	if err != nil {
 		if len(unreadable) > 0 {
@@ -90,7 +90,7 @@ func checkProgram(path string) (*report, error) {
 	case len(unreadable) > 0:
 		return out, nil
 	default:
-		out.Reasons = append(out.Reasons, reason.Reason{Code: "NOT_MLPROGRAM", Where: path, Expected: "an ML program", Found: fmt.Sprint(a.Kind)})
+		out.Add(reason.NotMLProgram, path, "an ML program", fmt.Sprint(a.Kind))
 		return out, nil
 	}
 	for _, f := range a.Program.Functions {
@@ -102,10 +102,10 @@ func checkProgram(path string) (*report, error) {
 		}
 		out.Facts[f.Name] = fmt.Sprintf("%d obstacle(s)", len(obstacles))
 		for _, o := range obstacles {
-			out.Reasons = append(out.Reasons, evaluation.Unsupported("function "+f.Name, o))
+			out.AddReason(evaluation.Unsupported("function "+f.Name, o))
 		}
 		for _, w := range warnings {
-			out.Notes = append(out.Notes, evaluation.Flagged("function "+f.Name, w))
+			out.AddReason(evaluation.Flagged("function "+f.Name, w))
 		}
 	}
 	return out, nil
@@ -150,7 +150,7 @@ it is listed as known, and one that is listed fails when it is there no more.`,
 				return err
 			}
 			facts["side"], facts["cases"], facts["differ_as_listed"] = side, r.Cases, r.Expected
-			out := report{hardvalues.Reasons.Verdict(r.Reasons), r.Reasons, []reason.Reason{}, facts}
+			out := report{r.Findings, facts}
 			return out.print(cmd.OutOrStdout(), "mil hard", asJSON)
 		},
 	}

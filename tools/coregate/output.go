@@ -9,14 +9,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 )
 
 // report is what every judging subcommand prints: with --json as one object, else as a table.
 type report struct {
-	Verdict reason.Verdict  `json:"verdict"`
-	Reasons []reason.Reason `json:"reasons"`
-	Notes   []reason.Reason `json:"notes"`
-	Facts   map[string]any  `json:"facts"`
+	verdict.Findings
+	Facts map[string]any `json:"facts"`
 }
 
 // print writes the report and returns what the command returns.
@@ -41,7 +40,7 @@ func printReasons(w io.Writer, reasons []reason.Reason) {
 	for _, r := range reasons {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "  %s\twhere\t%s\n\texpected\t%s\n\tfound\t%s\n", reason.Visible(r.Code), reason.Visible(r.Where), reason.Visible(r.Expected), reason.Visible(r.Found))
-		if d, ok := definition(r.Code); ok {
+		if d, ok := reason.Lookup(r.Code); ok {
 			fmt.Fprintf(t, "\tdo\t%s\n", d.Do)
 		}
 		t.Flush()

@@ -55,8 +55,8 @@ output was predicted elsewhere (--candidate). Without --mel a built-in sound is 
 
 func printParity(w io.Writer, r *evaluation.Result, asJSON bool) error {
 	facts := r.Facts
-	facts["policy"], facts["policy_sha256"], facts["satisfies_gate"] = r.Policy, r.PolicySHA256, r.SatisfiesGate
-	out := report{r.Verdict, r.Reasons, r.Notes, facts}
+	facts["policy"], facts["policy_sha256"], facts["satisfies_gate"] = r.Policy, r.PolicySHA256, r.SatisfiesGate()
+	out := report{r.Findings, facts}
 	if asJSON {
 		if r.Measurement != nil {
 			facts["measurement"] = r.Measurement

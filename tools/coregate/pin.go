@@ -13,6 +13,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/patches"
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/patch"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
@@ -153,12 +154,12 @@ func readPatch(path string) ([]byte, error) {
 }
 
 // reportReason prints a pass, or the one reason that err carries; any other error is the caller's.
-func reportReason(cmd *cobra.Command, title string, table reason.Table, err error, facts map[string]any, asJSON bool) error {
-	r := report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: facts}
+func reportReason(cmd *cobra.Command, title string, err error, facts map[string]any, asJSON bool) error {
+	r := report{verdict.New(), facts}
 	var found *reason.Error
 	switch {
 	case errors.As(err, &found):
-		r.Verdict, r.Reasons = table.Verdict([]reason.Reason{found.Reason}), []reason.Reason{found.Reason}
+		r.AddReason(found.Reason)
 	case err != nil:
 		return err
 	}
@@ -191,7 +192,7 @@ archive of it.`,
 			if err == nil {
 				err = pin.VerifyPatch(p, e.Patch, src)
 			}
-			return reportReason(cmd, "pin "+p.Name, pin.Reasons, err, map[string]any{
+			return reportReason(cmd, "pin "+p.Name, err, map[string]any{
 				"commit": p.Commit, "tree": p.Tree, "supported": p.Supported, "files": len(e.Manifest),
 				"manifest_sha256": p.Manifest.SHA256, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
 			}, f.asJSON)
@@ -225,7 +226,7 @@ count, and no setting of git takes part. Build in a folder outside of the tree.`
 				return err
 			}
 			p := e.Pin
-			return reportReason(cmd, "patch on "+f.source, pin.Reasons, patch.VerifyTree(p, e.Patch, f.source), map[string]any{
+			return reportReason(cmd, "patch on "+f.source, patch.VerifyTree(p, e.Patch, f.source), map[string]any{
 				"pin": p.Name, "tree": p.Tree, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
 			}, f.asJSON)
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
 	pages "github.com/coreml-gate/rules_coreml_gate/tools/receipt/report"
@@ -53,7 +54,7 @@ and a measurement of parity; a file that is not of this receipt is refused. Of a
 			if err != nil {
 				return err
 			}
-			d.Signature, d.Machine, d.Explain = signature, runner.MachineID(), definition
+			d.Signature, d.Machine, d.Explain = signature, runner.MachineID(), reason.Lookup
 			if err := addFiles(d, files, reference, parity); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
@@ -69,7 +70,7 @@ func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out, observa
 	result, err := runner.Run(ctx, s)
 	var refusal *reason.Error
 	if errors.As(err, &refusal) {
-		return report{reason.Failed, []reason.Reason{refusal.Reason}, []reason.Reason{}, map[string]any{"started": false}}.print(stdout, "refused", asJSON)
+		return report{verdict.From(refusal.Reason), map[string]any{"started": false}}.print(stdout, "refused", asJSON)
 	}
 	if err != nil {
 		return err

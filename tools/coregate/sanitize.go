@@ -51,7 +51,7 @@ sees the fault of the unpatched one. A checker that does not see it is named.`,
 					return err
 				}
 			}
-			out := report{Verdict: r.Verdict, Reasons: r.Reasons, Notes: r.Notes, Facts: map[string]any{}}
+			out := report{Findings: r.Findings, Facts: map[string]any{}}
 			if asJSON {
 				out.Facts["rows"] = r.Rows
 			}

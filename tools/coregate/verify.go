@@ -114,7 +114,7 @@ func printVerification(w io.Writer, r *verify.Result, asJSON bool) error {
 		}
 		return exitVerdict(r.Verdict)
 	}
-	err := report{r.Verdict, r.Reasons, r.Notes, r.Facts}.print(w, "verify", false)
+	err := report{r.Findings, r.Facts}.print(w, "verify", false)
 	for _, what := range r.Unchecked {
 		fmt.Fprintf(w, "  not checked: %s\n", reason.Visible(what))
 	}

@@ -18,8 +18,8 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -78,7 +78,7 @@ func inspect(model, encoder, out, minimum string) (err error) {
 
 // judgement gives a report the form that gates read. Facts are flat there; coregate inspect --json
 // has them all.
-func judgement(r *artifact.Report) judge.Judgement {
+func judgement(r *artifact.Report) verdict.Judgement {
 	facts := map[string]any{"shippable": r.Shippable}
 	if d := r.Derived; d != nil {
 		facts["derived"] = d.Path
@@ -99,7 +99,7 @@ func judgement(r *artifact.Report) judge.Judgement {
 		facts["tensors"], facts["tensors_matched"] = p.Tensors, p.Matched
 		facts["pairing_rule"], facts["weights_finer"] = p.Rule, p.Finer
 	}
-	return judge.Judgement{Name: "contract", Verdict: r.Verdict, Reasons: r.Reasons, Notes: r.Notes, Facts: facts}
+	return verdict.Judgement{Name: "contract", Findings: r.Findings, Facts: facts}
 }
 
 func schemes(list []artifact.Scheme) string {

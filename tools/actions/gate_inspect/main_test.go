@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // A verdict is data: an encoder that fails still gives exit 0 and a judgement,
@@ -46,7 +46,7 @@ func TestFailingVerdictIsWritten(t *testing.T) {
 	if strings.Contains(string(text), dir) {
 		t.Errorf("the judgement names a path of this machine:\n%s", text)
 	}
-	var j judge.Judgement
+	var j verdict.Judgement
 	if err := json.Unmarshal(text, &j); err != nil {
 		t.Fatal(err)
 	}

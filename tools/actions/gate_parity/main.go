@@ -21,9 +21,8 @@ import (
 	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 )
 
@@ -95,8 +94,8 @@ func compare(ctx context.Context, q evaluation.Request, out string) (err error) 
 
 // judgement gives a result the form that gates read. Facts are flat there, the measured numbers among
 // them.
-func judgement(r *evaluation.Result) judge.Judgement {
-	facts := map[string]any{"satisfies_gate": r.SatisfiesGate}
+func judgement(r *evaluation.Result) verdict.Judgement {
+	facts := map[string]any{"satisfies_gate": r.SatisfiesGate()}
 	for name, value := range r.Facts {
 		switch value.(type) {
 		case string, bool, int, float64:
@@ -107,16 +106,8 @@ func judgement(r *evaluation.Result) judge.Judgement {
 		facts["snr_db"], facts["cosine"] = m.SNR, m.Cosine
 		facts["max_error"], facts["mean_error"] = m.Max, m.Mean
 	}
-	return judge.Judgement{
-		Name: "parity", Verdict: r.Verdict, Reasons: some(r.Reasons), Notes: some(r.Notes), Facts: facts,
-		Policy: &judge.PolicyRef{Name: r.Policy, SHA256: r.PolicySHA256},
+	return verdict.Judgement{
+		Name: "parity", Findings: r.Findings, Facts: facts,
+		Policy: &verdict.PolicyRef{Name: r.Policy, SHA256: r.PolicySHA256},
 	}
-}
-
-// some is list, or an empty one for nil: a judgement has no null.
-func some(list []reason.Reason) []reason.Reason {
-	if list == nil {
-		return []reason.Reason{}
-	}
-	return list
 }

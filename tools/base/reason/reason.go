@@ -1,6 +1,9 @@
-// Package reason is the vocabulary of verdicts: what a reason is, what its code means, and which
-// verdict follows from a list of them. Packages that judge something define their own codes in a
-// table ([]Definition) and know nothing of each other; coregate explain and docs/reasons.md show all.
+// Package reason is the vocabulary of verdicts: what a reason is, every code that a reason can have, and which
+// verdict follows from a list of reasons.
+//
+// A code is a constant and a row of its section's table, in one file of this package (runs.go, receipts.go, …).
+// coregate explain and docs/reasons.md show all of them. A test refuses a code that nothing emits, one that is
+// spelled out where it is emitted, and one that two rows define.
 package reason
 
 import "fmt"
@@ -68,45 +71,4 @@ func (e *Error) Error() string { return e.Reason.String() }
 // Errorf makes an [Error]; found may be a format.
 func Errorf(code, where, expected, found string, args ...any) *Error {
 	return &Error{Reason{Code: code, Expected: expected, Found: fmt.Sprintf(found, args...), Where: where}}
-}
-
-// Definition is what a code means.
-type Definition struct {
-	// Code is upper case with underscores.
-	Code string
-	// Class says what the code does to a verdict.
-	Class Class
-	// Means is a sentence or two for someone who meets the code for the first time.
-	Means string
-	// Do says what to do about it.
-	Do string
-}
-
-// Table is a package's definitions.
-type Table []Definition
-
-// Lookup finds a code.
-func (t Table) Lookup(code string) (Definition, bool) {
-	for _, d := range t {
-		if d.Code == code {
-			return d, true
-		}
-	}
-	return Definition{}, false
-}
-
-// Verdict is the verdict that follows from reasons: fail if any fails, else inconclusive if any is,
-// else pass. A code that the table does not know fails: an unknown word is no pass.
-func (t Table) Verdict(reasons []Reason) Verdict {
-	v := Pass
-	for _, r := range reasons {
-		d, ok := t.Lookup(r.Code)
-		switch {
-		case !ok || d.Class == Fail || d.Class == Refuse:
-			return Failed
-		case d.Class == Inconclusive:
-			v = Unknown
-		}
-	}
-	return v
 }

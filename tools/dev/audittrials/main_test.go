@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/audit"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/bindiff"
@@ -25,15 +26,14 @@ func TestFound(t *testing.T) {
 		{"pass", func(r *audit.Result) { r.Verdict = reason.Pass }, "the audit says pass"},
 		{"one program only", func(r *audit.Result) { r.Reasons = r.Reasons[:1] }, "both programs"},
 		{"something else too", func(r *audit.Result) {
-			r.Reasons = append(r.Reasons, reason.Reason{Code: "AUDIT_INPUT_DIFFERS", Where: "pin"})
+			r.AddReason(reason.Reason{Code: "AUDIT_INPUT_DIFFERS", Where: "pin"})
 		}, "both programs"},
 		{"no section", func(r *audit.Result) { r.Program = nil }, "code to differ in .text"},
 		{"another section", func(r *audit.Result) { r.Program[0].Section = ".comment" }, "code to differ in .text"},
 	} {
 		r := &audit.Result{
-			Verdict: reason.Failed,
-			Reasons: []reason.Reason{{Code: "REBUILT_DIFFERS", Where: "subject " + statement.SubjectCLI}, {Code: "REBUILT_DIFFERS", Where: "material " + statement.MaterialContrastCLI}},
-			Program: []bindiff.Difference{{Section: ".text", What: bindiff.Code}},
+			Findings: verdict.From(reason.Reason{Code: "REBUILT_DIFFERS", Where: "subject " + statement.SubjectCLI}, reason.Reason{Code: "REBUILT_DIFFERS", Where: "material " + statement.MaterialContrastCLI}),
+			Program:  []bindiff.Difference{{Section: ".text", What: bindiff.Code}},
 		}
 		c.bend(r)
 		_, err := found(flag, r)

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe"
 )
@@ -136,21 +137,21 @@ const refusesAll = "refuses all\nrefuses cpu_and_neural_engine\nrefuses cpu_and_
 
 var cases = []one{
 	{"all units", "", "", ""},
-	{"fewer units", "refuses all\nrefuses cpu_and_neural_engine", "LOAD_FALLBACK",
+	{"fewer units", "refuses all\nrefuses cpu_and_neural_engine", reason.LoadFallback,
 		"all: com.apple.CoreML -14: Failed to build the model execution plan for all; under it com.apple.appleneuralengine 5: ANECCompile() FAILED; " +
 			"cpu_and_neural_engine: com.apple.CoreML -14: Failed to build the model execution plan for cpu_and_neural_engine; under it com.apple.appleneuralengine 5: ANECCompile() FAILED; cpu_and_gpu: loaded"},
-	{"no units", refusesAll, "LOAD_FAILED", "for cpu_only; under it"},
-	{"nothing there", "-", "LOAD_NOT_ASKED", "nothing is there"},
-	{"a package", "package", "LOAD_NOT_ASKED", "coremldata.bin"},
-	{"aborts while loading", "aborts load", "PROBE_CRASHED", "aborted while it loaded at all"},
-	{"aborts while predicting", "aborts predict", "PROBE_CRASHED", "aborted while it predicted"},
-	{"no prediction", "predicts nothing", "PREDICTION_FAILED", "MultiArray shape (1 x 80 x 1024) does not match"},
-	{"another name", "predicts other", "PREDICTION_FAILED", "encoder_output_embeds"},
-	{"float16", "type 65552", "PARITY_TYPE", "float16"},
-	{"an unknown type", "type 7", "PARITY_TYPE", "unknown (code 7)"},
-	{"padded rows", "padded", "PARITY_STRIDES", "shape [1 3 5] with strides [39 13 1]"},
-	{"shared memory", "shares", "PARITY_ALIAS", "in the input's"},
-	{"changes its input", "writes", "PARITY_INPUT_CHANGED", "changed"},
+	{"no units", refusesAll, reason.LoadFailed, "for cpu_only; under it"},
+	{"nothing there", "-", reason.LoadNotAsked, "nothing is there"},
+	{"a package", "package", reason.LoadNotAsked, "coremldata.bin"},
+	{"aborts while loading", "aborts load", reason.ProbeCrashed, "aborted while it loaded at all"},
+	{"aborts while predicting", "aborts predict", reason.ProbeCrashed, "aborted while it predicted"},
+	{"no prediction", "predicts nothing", reason.PredictionFailed, "MultiArray shape (1 x 80 x 1024) does not match"},
+	{"another name", "predicts other", reason.PredictionFailed, "encoder_output_embeds"},
+	{"float16", "type 65552", reason.ParityType, "float16"},
+	{"an unknown type", "type 7", reason.ParityType, "unknown (code 7)"},
+	{"padded rows", "padded", reason.ParityStrides, "shape [1 3 5] with strides [39 13 1]"},
+	{"shared memory", "shares", reason.ParityAlias, "in the input's"},
+	{"changes its input", "writes", reason.ParityInputChanged, "changed"},
 }
 
 func (c *one) try(ctx context.Context, program, scratch string) error {
@@ -186,7 +187,7 @@ func (c *one) try(ctx context.Context, program, scratch string) error {
 		return fmt.Errorf("expected %s finding %q, found %v", c.code, c.found, reasons[0])
 	}
 	// Whatever the strides, the elements are gathered in order.
-	if got, ok := o.Tensors["output"]; ok && c.code != "PARITY_TYPE" && c.says != "writes" && string(got) != string(data) {
+	if got, ok := o.Tensors["output"]; ok && c.code != reason.ParityType && c.says != "writes" && string(got) != string(data) {
 		return fmt.Errorf("the tensor is % x, expected % x", got, data)
 	}
 	return nil

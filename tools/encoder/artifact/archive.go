@@ -52,10 +52,10 @@ func inspectArchive(name string) (found bool, reasons []reason.Reason, err error
 	const want = "an .mlmodelc folder"
 	if err != nil {
 		// Nothing more can be said of a damaged archive.
-		return true, []reason.Reason{{Code: "ARTIFACT_IS_ARCHIVE", Where: name, Expected: want, Found: "an archive that cannot be read: " + err.Error()}}, nil
+		return true, []reason.Reason{{Code: reason.ArtifactIsArchive, Where: name, Expected: want, Found: "an archive that cannot be read: " + err.Error()}}, nil
 	}
 	reasons = a.escapes
-	reasons = append(reasons, reason.Reason{Code: "ARTIFACT_IS_ARCHIVE", Where: name, Expected: want,
+	reasons = append(reasons, reason.Reason{Code: reason.ArtifactIsArchive, Where: name, Expected: want,
 		Found: fmt.Sprintf("an archive of %d entries", a.entries)})
 	return true, reasons, nil
 }
@@ -74,7 +74,7 @@ func (a *archive) add(name string, mode fs.FileMode, target string) error {
 	}
 	fault := func(found string) {
 		if len(a.escapes) < 100 {
-			a.escapes = append(a.escapes, reason.Reason{Code: "ARCHIVE_ESCAPE", Where: name,
+			a.escapes = append(a.escapes, reason.Reason{Code: reason.ArchiveEscape, Where: name,
 				Expected: "names inside the folder that the archive is unpacked to", Found: found})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
@@ -35,15 +36,15 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 	case a.Kind == 0 && len(a.Faults) > 0:
 		return Interface{} // the model could not be read, and that is reported
 	case a.Kind.IsPipeline():
-		e.fault("PIPELINE", where, "an ML program", a.Kind.String())
+		e.fault(reason.Pipeline, where, "an ML program", a.Kind.String())
 	case a.Kind != spec.MLProgram:
-		e.fault("NOT_MLPROGRAM", where, "an ML program", a.Kind.String())
+		e.fault(reason.NotMLProgram, where, "an ML program", a.Kind.String())
 	}
 	if n := functionCount(a); n > 1 {
-		e.fault("MULTI_FUNCTION", where, "one function", fmt.Sprintf("%d functions", n))
+		e.fault(reason.MultiFunction, where, "one function", fmt.Sprintf("%d functions", n))
 	}
 	if a.Model != nil && a.Model.Updatable || a.Metadata != nil && a.Metadata.IsUpdatable == "1" {
-		e.fault("UPDATABLE", where, "a model that stays as it is", "isUpdatable")
+		e.fault(reason.Updatable, where, "a model that stays as it is", "isUpdatable")
 	}
 	in, out, states, stated := describedFeatures(a)
 	if main := mainFunction(a.Program); main != nil {
@@ -52,7 +53,7 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 		out = e.agree("output", out, pout, stated)
 	}
 	for _, f := range states {
-		e.fault("FEATURE_STATE", f.Name, "no state", f.String())
+		e.fault(reason.FeatureState, f.Name, "no state", f.String())
 	}
 	if len(in)+len(out) > 0 || stated {
 		e.inputs(in, h)
@@ -92,14 +93,14 @@ func (e *encoder) agree(side string, described, program []Feature, stated bool) 
 		delete(left, d.Name)
 		switch {
 		case !ok:
-			e.fault("INTERFACE_CONTRADICTION", d.Name, "an "+side+" of that name in the program too", "none")
+			e.fault(reason.InterfaceContradiction, d.Name, "an "+side+" of that name in the program too", "none")
 			continue
 		case d.Kind == "MultiArray" && p.Kind != "MultiArray":
-			e.fault("INTERFACE_CONTRADICTION", d.Name, d.String(), "in the program: "+p.String())
+			e.fault(reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
 		case d.Type != "" && p.Type != "" && d.Kind == "MultiArray" && d.Type != p.Type:
-			e.fault("INTERFACE_CONTRADICTION", d.Name, d.String(), "in the program: "+p.String())
+			e.fault(reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
 		case d.Shape != nil && p.Shape != nil && !p.Flexible && d.Kind == "MultiArray" && !slices.Equal(d.Shape, p.Shape):
-			e.fault("INTERFACE_CONTRADICTION", d.Name, d.String(), "in the program: "+p.String())
+			e.fault(reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
 		}
 		if d.Type == "" {
 			joined[i].Type = p.Type
@@ -111,7 +112,7 @@ func (e *encoder) agree(side string, described, program []Feature, stated bool) 
 	}
 	for _, p := range program {
 		if _, unseen := left[p.Name]; unseen {
-			e.fault("INTERFACE_CONTRADICTION", p.Name, "no "+side+" of that name, as the description has none", "in the program: "+p.String())
+			e.fault(reason.InterfaceContradiction, p.Name, "no "+side+" of that name, as the description has none", "in the program: "+p.String())
 			joined = append(joined, p)
 		}
 	}
@@ -146,27 +147,27 @@ func (e *encoder) pick(fs []Feature, name, nameCode, extraCode string) (Feature,
 func (e *encoder) kind(f Feature) bool {
 	const want = "a required MultiArray"
 	if f.Optional {
-		e.fault("FEATURE_OPTIONAL", f.Name, want, f.String()+", optional")
+		e.fault(reason.FeatureOptional, f.Name, want, f.String()+", optional")
 	}
 	switch f.Kind {
 	case "MultiArray":
 		return true
 	case "Image":
-		e.fault("FEATURE_IMAGE", f.Name, want, f.String())
+		e.fault(reason.FeatureImage, f.Name, want, f.String())
 	case "Sequence":
-		e.fault("FEATURE_SEQUENCE", f.Name, want, f.String())
+		e.fault(reason.FeatureSequence, f.Name, want, f.String())
 	case "Dictionary":
-		e.fault("FEATURE_DICTIONARY", f.Name, want, f.String())
+		e.fault(reason.FeatureDictionary, f.Name, want, f.String())
 	case "State":
-		e.fault("FEATURE_STATE", f.Name, want, f.String())
+		e.fault(reason.FeatureState, f.Name, want, f.String())
 	default:
-		e.fault("FEATURE_SCALAR", f.Name, want, f.String())
+		e.fault(reason.FeatureScalar, f.Name, want, f.String())
 	}
 	return false
 }
 
 func (e *encoder) inputs(fs []Feature, h *ggml.Hyperparameters) {
-	f, ok := e.pick(fs, InputName, "INPUT_NAME", "INPUT_EXTRA")
+	f, ok := e.pick(fs, InputName, reason.InputName, reason.InputExtra)
 	for _, x := range fs {
 		if x.Name != f.Name {
 			e.kind(x)
@@ -176,14 +177,14 @@ func (e *encoder) inputs(fs []Feature, h *ggml.Hyperparameters) {
 		return
 	}
 	if f.Type != "Float32" {
-		e.fault("INPUT_TYPE", f.Name, "Float32", f.Type)
+		e.fault(reason.InputType, f.Name, "Float32", f.Type)
 	}
 	switch {
 	case f.Enumerated:
-		e.fault("INPUT_ENUMERATED", f.Name, "a fixed shape", "a list of shapes")
+		e.fault(reason.InputEnumerated, f.Name, "a fixed shape", "a list of shapes")
 		return
 	case f.Flexible:
-		e.fault("INPUT_FLEXIBLE", f.Name, "a fixed shape", shapeString(f.Shape))
+		e.fault(reason.InputFlexible, f.Name, "a fixed shape", shapeString(f.Shape))
 		return
 	}
 	e.inputShape(f, h)
@@ -192,7 +193,7 @@ func (e *encoder) inputs(fs []Feature, h *ggml.Hyperparameters) {
 func (e *encoder) inputShape(f Feature, h *ggml.Hyperparameters) {
 	if h == nil {
 		if len(f.Shape) != 3 || f.Shape[0] != 1 {
-			e.fault("INPUT_SHAPE", f.Name, "[1, n_mels, 2*n_audio_ctx]", shapeString(f.Shape))
+			e.fault(reason.InputShape, f.Name, "[1, n_mels, 2*n_audio_ctx]", shapeString(f.Shape))
 		}
 		return
 	}
@@ -200,14 +201,14 @@ func (e *encoder) inputShape(f Feature, h *ggml.Hyperparameters) {
 	switch {
 	case slices.Equal(f.Shape, want):
 	case len(f.Shape) == 3 && f.Shape[0] == 1 && f.Shape[1] != want[1] && f.Shape[2] == want[2]:
-		e.fault("N_MELS_MISMATCH", f.Name, shapeString(want), shapeString(f.Shape))
+		e.fault(reason.NMelsMismatch, f.Name, shapeString(want), shapeString(f.Shape))
 	default:
-		e.fault("INPUT_SHAPE", f.Name, shapeString(want), shapeString(f.Shape))
+		e.fault(reason.InputShape, f.Name, shapeString(want), shapeString(f.Shape))
 	}
 }
 
 func (e *encoder) outputs(fs []Feature, h *ggml.Hyperparameters) {
-	f, ok := e.pick(fs, OutputName, "OUTPUT_NAME", "OUTPUT_EXTRA")
+	f, ok := e.pick(fs, OutputName, reason.OutputName, reason.OutputExtra)
 	for _, x := range fs {
 		if x.Name != f.Name {
 			e.kind(x)
@@ -217,10 +218,10 @@ func (e *encoder) outputs(fs []Feature, h *ggml.Hyperparameters) {
 		return
 	}
 	if f.Type != "Float32" {
-		e.fault("OUTPUT_TYPE", f.Name, "Float32", f.Type)
+		e.fault(reason.OutputType, f.Name, "Float32", f.Type)
 	}
 	if f.Flexible || f.Enumerated || slices.Contains(f.Shape, -1) {
-		e.fault("OUTPUT_FLEXIBLE", f.Name, "a fixed shape", shapeString(f.Shape))
+		e.fault(reason.OutputFlexible, f.Name, "a fixed shape", shapeString(f.Shape))
 		return
 	}
 	e.outputShape(f, h)
@@ -229,7 +230,7 @@ func (e *encoder) outputs(fs []Feature, h *ggml.Hyperparameters) {
 func (e *encoder) outputShape(f Feature, h *ggml.Hyperparameters) {
 	if h == nil {
 		if f.Shape != nil && (len(f.Shape) != 3 || f.Shape[0] != 1) {
-			e.fault("OUTPUT_SHAPE", f.Name, "[1, n_audio_ctx, n_audio_state]", shapeString(f.Shape))
+			e.fault(reason.OutputShape, f.Name, "[1, n_audio_ctx, n_audio_state]", shapeString(f.Shape))
 		}
 		return
 	}
@@ -239,10 +240,10 @@ func (e *encoder) outputShape(f Feature, h *ggml.Hyperparameters) {
 	}
 	squeezed := squeeze(f.Shape)
 	if slices.Equal(squeezed, []int64{want[2], want[1]}) && want[1] != want[2] {
-		e.fault("OUTPUT_CHANNEL_FIRST", f.Name, shapeString(want), shapeString(f.Shape))
+		e.fault(reason.OutputChannelFirst, f.Name, shapeString(want), shapeString(f.Shape))
 		return
 	}
-	e.fault("OUTPUT_SHAPE", f.Name, shapeString(want), shapeString(f.Shape))
+	e.fault(reason.OutputShape, f.Name, shapeString(want), shapeString(f.Shape))
 }
 
 // squeeze drops extents of 1.

@@ -41,7 +41,7 @@ func openEncoder(name string) (*encoder, error) {
 	e := &encoder{path: name}
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		e.fault("ENCODER_MISSING", name, "an .mlmodelc folder", "nothing")
+		e.fault(reason.EncoderMissing, name, "an .mlmodelc folder", "nothing")
 		e.reasons = append(e.reasons, stillPacked(name)...)
 		return e, nil
 	}
@@ -56,7 +56,7 @@ func openEncoder(name string) (*encoder, error) {
 		return nil, err
 	}
 	nested := e.nested()
-	if slices.ContainsFunc(e.reasons, func(r reason.Reason) bool { return r.Code == "ARTIFACT_TOO_LARGE" }) {
+	if slices.ContainsFunc(e.reasons, func(r reason.Reason) bool { return r.Code == reason.ArtifactTooLarge }) {
 		return e, nil
 	}
 	art, err := bundle.Open(name)
@@ -89,8 +89,8 @@ func Unreadable(name string) ([]reason.Reason, error) {
 	defer e.close()
 	return slices.DeleteFunc(e.reasons, func(r reason.Reason) bool {
 		switch r.Code {
-		case "ENCODER_MISSING", "ARTIFACT_UNKNOWN", "ARTIFACT_INCOMPLETE", "ARTIFACT_MALFORMED", "ARTIFACT_PATH_ESCAPE", "ARTIFACT_IS_ARCHIVE",
-			"ARTIFACT_SPECIAL_FILE", "ARTIFACT_TOO_LARGE", "LFS_POINTER", "WEIGHTS_MISMATCH":
+		case reason.EncoderMissing, reason.ArtifactUnknown, reason.ArtifactIncomplete, reason.ArtifactMalformed, reason.ArtifactPathEscape, reason.ArtifactIsArchive,
+			reason.ArtifactSpecialFile, reason.ArtifactTooLarge, reason.LFSPointer, reason.WeightsMismatch:
 			return false
 		}
 		return true
@@ -101,11 +101,11 @@ func Unreadable(name string) ([]reason.Reason, error) {
 func (e *encoder) openFile(info fs.FileInfo) error {
 	const want = "an .mlmodelc folder"
 	if !info.Mode().IsRegular() {
-		e.fault("ARTIFACT_SPECIAL_FILE", e.path, want, "a "+special(info.Mode()))
+		e.fault(reason.ArtifactSpecialFile, e.path, want, "a "+special(info.Mode()))
 		return nil
 	}
 	if isPointer(e.path) {
-		e.fault("LFS_POINTER", e.path, want, "a git-lfs pointer")
+		e.fault(reason.LFSPointer, e.path, want, "a git-lfs pointer")
 		return nil
 	}
 	if found, reasons, err := inspectArchive(e.path); err != nil {
@@ -116,7 +116,7 @@ func (e *encoder) openFile(info fs.FileInfo) error {
 	}
 	art, err := bundle.Open(e.path)
 	if err != nil {
-		e.fault("ARTIFACT_UNKNOWN", e.path, want, "a file of "+fmt.Sprint(info.Size())+" bytes that is no Core ML model: "+err.Error())
+		e.fault(reason.ArtifactUnknown, e.path, want, "a file of "+fmt.Sprint(info.Size())+" bytes that is no Core ML model: "+err.Error())
 		return nil
 	}
 	e.art = art
@@ -130,9 +130,9 @@ func (e *encoder) notArtifact(name string) {
 	if n := len(e.inventory.Entries); n > 0 {
 		found = fmt.Sprintf("%d entries, none of them coremldata.bin, model.mil or Manifest.json", n)
 	}
-	code := "ARTIFACT_UNKNOWN"
+	code := reason.ArtifactUnknown
 	if ext := path.Ext(name); ext == ".mlmodelc" || ext == ".mlpackage" {
-		code = "ARTIFACT_INCOMPLETE"
+		code = reason.ArtifactIncomplete
 	}
 	e.fault(code, name, "a Core ML artifact", found)
 }
@@ -147,7 +147,7 @@ func (e *encoder) nested() bool {
 			if strings.EqualFold(path.Base(n.Path), filepath.Base(e.path)) {
 				what = "a folder of the artifact's own name"
 			}
-			e.fault("NESTED_DUPLICATE", n.Path, "no artifact inside the artifact", what)
+			e.fault(reason.NestedDuplicate, n.Path, "no artifact inside the artifact", what)
 			found = true
 		}
 	}
@@ -163,12 +163,12 @@ func (e *encoder) interrupted() {
 		base := strings.ToLower(path.Base(n.Path))
 		for _, u := range unfinished {
 			if strings.HasSuffix(base, u) || strings.Contains(base, u+"-") {
-				e.fault("CONVERSION_INTERRUPTED", n.Path, "a finished artifact", "a temporary file of a copy, download or conversion")
+				e.fault(reason.ConversionInterrupted, n.Path, "a finished artifact", "a temporary file of a copy, download or conversion")
 			}
 		}
 	}
 	if path.Ext(e.path) == ".mlpackage" && e.inventory.Has("Data") != e.inventory.Has("Manifest.json") {
-		e.fault("CONVERSION_INTERRUPTED", e.path, "Manifest.json and Data", "only one of them")
+		e.fault(reason.ConversionInterrupted, e.path, "Manifest.json and Data", "only one of them")
 	}
 }
 
@@ -180,16 +180,16 @@ func (e *encoder) bundleFaults() {
 		if weights[f.File] {
 			continue
 		}
-		code, expected := "ARTIFACT_MALFORMED", "a well-formed file"
+		code, expected := reason.ArtifactMalformed, "a well-formed file"
 		switch {
 		case errors.Is(f, mil.ErrLFSPointer):
-			code, expected = "LFS_POINTER", "the file's content"
+			code, expected = reason.LFSPointer, "the file's content"
 		case errors.Is(f, fs.ErrNotExist):
-			code, expected = "ARTIFACT_INCOMPLETE", "the file"
+			code, expected = reason.ArtifactIncomplete, "the file"
 		case errors.Is(f, bundle.ErrEmptyCoreMLData):
-			code, expected = "ARTIFACT_INCOMPLETE", "the file's content"
+			code, expected = reason.ArtifactIncomplete, "the file's content"
 		case errors.Is(f, bundle.ErrOutside):
-			code, expected = "ARTIFACT_PATH_ESCAPE", "a path inside the artifact"
+			code, expected = reason.ArtifactPathEscape, "a path inside the artifact"
 		}
 		e.fault(code, f.File, expected, f.Err.Error())
 	}
@@ -232,39 +232,39 @@ func (e *encoder) weightFaults() {
 func (e *encoder) weightFault(v *mil.Value) {
 	name, err := e.art.Locate(v.Blob.Path)
 	if err != nil {
-		e.fault("ARTIFACT_PATH_ESCAPE", e.art.ModelFile, "a weight file inside the artifact", err.Error())
+		e.fault(reason.ArtifactPathEscape, e.art.ModelFile, "a weight file inside the artifact", err.Error())
 		return
 	}
 	if e.inventory != nil {
 		n, ok := e.inventory.find(name)
 		switch {
 		case !ok:
-			e.fault("ARTIFACT_INCOMPLETE", name, "the weight file that the program refers to", "nothing")
+			e.fault(reason.ArtifactIncomplete, name, "the weight file that the program refers to", "nothing")
 			return
 		case n.Pointer:
-			e.fault("LFS_POINTER", name, "the weights", "a git-lfs pointer: run git lfs pull")
+			e.fault(reason.LFSPointer, name, "the weights", "a git-lfs pointer: run git lfs pull")
 			return
 		case n.Size == 0:
-			e.fault("ARTIFACT_INCOMPLETE", name, "the weights", "an empty file")
+			e.fault(reason.ArtifactIncomplete, name, "the weights", "an empty file")
 			return
 		}
 	}
 	d, s, err := e.art.Section(*v.Blob)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.fault("ARTIFACT_INCOMPLETE", name, "the weight file that the program refers to", "nothing")
+		e.fault(reason.ArtifactIncomplete, name, "the weight file that the program refers to", "nothing")
 		return
 	case err != nil:
-		e.fault("ARTIFACT_MALFORMED", name, fmt.Sprintf("a blob at offset %d", v.Blob.Offset), err.Error())
+		e.fault(reason.ArtifactMalformed, name, fmt.Sprintf("a blob at offset %d", v.Blob.Offset), err.Error())
 		return
 	}
 	want, err := blobSize(v)
 	if err != nil {
-		e.fault("ARTIFACT_MALFORMED", e.art.ModelFile, "constants of fixed size", err.Error())
+		e.fault(reason.ArtifactMalformed, e.art.ModelFile, "constants of fixed size", err.Error())
 		return
 	}
 	if d != v.Type.DType && (v.Type.DType != mil.Bool || d != mil.Uint8) || want != s.Size() {
-		e.fault("WEIGHTS_MISMATCH", name, fmt.Sprintf("%s at offset %d", v.Type, v.Blob.Offset),
+		e.fault(reason.WeightsMismatch, name, fmt.Sprintf("%s at offset %d", v.Type, v.Blob.Offset),
 			fmt.Sprintf("%d bytes of %s", s.Size(), d))
 	}
 }
@@ -304,7 +304,7 @@ func (e *encoder) extras() {
 		if base := path.Base(n.Path); base == ".DS_Store" || strings.HasPrefix(base, "._") || strings.HasPrefix(n.Path, "__MACOSX/") {
 			found = "a file of the Finder's"
 		}
-		e.fault("EXTRA_FILE", n.Path, "only files of the artifact", found)
+		e.fault(reason.ExtraFile, n.Path, "only files of the artifact", found)
 	}
 }
 
@@ -314,8 +314,8 @@ func (e *encoder) form() {
 	ext := path.Ext(filepath.ToSlash(filepath.Clean(e.path)))
 	switch {
 	case e.inventory != nil && e.inventory.Has("Manifest.json") && (e.inventory.Has("coremldata.bin") || e.inventory.Has("model.mil")):
-		e.fault("ARTIFACT_FORM", e.path, "a package or a compiled model", "files of both")
+		e.fault(reason.ArtifactForm, e.path, "a package or a compiled model", "files of both")
 	case ext == ".mlmodelc" && e.art.Form != bundle.CompiledForm, ext == ".mlpackage" && e.art.Form != bundle.PackageForm:
-		e.fault("ARTIFACT_FORM", e.path, "what an "+ext+" holds", "what an ."+string(e.art.Form)+" holds")
+		e.fault(reason.ArtifactForm, e.path, "what an "+ext+" holds", "what an ."+string(e.art.Form)+" holds")
 	}
 }

@@ -205,7 +205,7 @@ func expect(t *testing.T, model, enc string, o Options, want ...string) *Report 
 		t.Errorf("verdict %s with the reasons %v", r.Verdict, want)
 	}
 	for _, x := range append(r.Reasons, r.Notes...) {
-		if _, ok := Reasons.Lookup(x.Code); !ok || x.Expected == "" || x.Found == "" {
+		if _, ok := reason.Lookup(x.Code); !ok || x.Expected == "" || x.Found == "" {
 			t.Errorf("incomplete reason %+v", x)
 		}
 	}

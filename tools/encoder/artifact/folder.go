@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
 )
 
@@ -72,9 +73,8 @@ func InspectFolder(dir string, o Options) ([]*Report, error) {
 			return nil, err
 		}
 		if len(models) > 0 {
-			r.Reasons = append(r.Reasons, reason.Reason{Code: "ENCODER_NAME", Where: e,
-				Expected: "an encoder of a model in this folder", Found: "the encoder of none of them, by its name"})
-			r.Verdict, r.Shippable = Reasons.Verdict(r.Reasons), false
+			r.Add(reason.EncoderName, e, "an encoder of a model in this folder", "the encoder of none of them, by its name")
+			r.Shippable = false
 		}
 		reports = append(reports, r)
 	}
@@ -83,14 +83,9 @@ func InspectFolder(dir string, o Options) ([]*Report, error) {
 
 // Overall is the verdict of several reports: the worst of them.
 func Overall(reports []*Report) reason.Verdict {
-	v := reason.Pass
-	for _, r := range reports {
-		switch {
-		case r.Verdict == reason.Failed:
-			return reason.Failed
-		case r.Verdict != reason.Pass:
-			v = r.Verdict
-		}
+	verdicts := make([]reason.Verdict, len(reports))
+	for i, r := range reports {
+		verdicts[i] = r.Verdict
 	}
-	return v
+	return verdict.Worst(verdicts...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
@@ -33,15 +34,12 @@ type Options struct {
 type Report struct {
 	// Verdict follows from Reasons. Shippable is true for a pass of a whole
 	// pair: model and compiled encoder, where the runtime finds them.
-	Verdict   reason.Verdict  `json:"verdict"`
-	Shippable bool            `json:"shippable"`
-	Reasons   []reason.Reason `json:"reasons"`
-	// Notes are facts that change no verdict, in the form of reasons.
-	Notes   []reason.Reason `json:"notes"`
-	Model   *Model          `json:"model"`
-	Encoder *Encoder        `json:"encoder"`
-	Pairing *Pairing        `json:"pairing"`
-	Derived *Derived        `json:"derived"`
+	verdict.Findings
+	Shippable bool     `json:"shippable"`
+	Model     *Model   `json:"model"`
+	Encoder   *Encoder `json:"encoder"`
+	Pairing   *Pairing `json:"pairing"`
+	Derived   *Derived `json:"derived"`
 }
 
 // Derived is where the runtime looks for the model's encoder.
@@ -103,7 +101,7 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 		}
 		r.Derived = derived(modelPath)
 		if !o.ContentsOnly && !strings.HasSuffix(modelPath, ".bin") {
-			reasons = append(reasons, reason.Reason{Code: "MODEL_NAME", Where: modelPath, Expected: "a name that ends in .bin", Found: filepath.Base(modelPath)})
+			reasons = append(reasons, reason.Reason{Code: reason.ModelName, Where: modelPath, Expected: "a name that ends in .bin", Found: filepath.Base(modelPath)})
 		}
 	}
 	encoderPath, where, err := locate(modelPath, encoderPath, o)
@@ -123,7 +121,7 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 		return nil, err
 	}
 	if modelPath == "" {
-		e.fault("ENCODER_ALONE", encoderPath, "the model that it belongs to", "none given")
+		e.fault(reason.EncoderAlone, encoderPath, "the model that it belongs to", "none given")
 	}
 	return r.finish(append(reasons, e.reasons...), o), nil
 }
@@ -145,7 +143,7 @@ func locate(model, given string, o Options) (string, []reason.Reason, error) {
 	if given == "" {
 		if exists(want) {
 			if !o.ContentsOnly && isUncompiled(want) {
-				return want, []reason.Reason{{Code: "ARTIFACT_NOT_COMPILED", Where: want, Expected: "a compiled encoder", Found: "what it would be compiled from"}}, nil
+				return want, []reason.Reason{{Code: reason.ArtifactNotCompiled, Where: want, Expected: "a compiled encoder", Found: "what it would be compiled from"}}, nil
 			}
 			return want, nil, nil
 		}
@@ -162,10 +160,10 @@ func locate(model, given string, o Options) (string, []reason.Reason, error) {
 		target = pkg
 	}
 	if !samePlace(given, target) {
-		reasons = append(reasons, reason.Reason{Code: "ENCODER_NAME", Where: given, Expected: target, Found: given})
+		reasons = append(reasons, reason.Reason{Code: reason.EncoderName, Where: given, Expected: target, Found: given})
 	}
 	if uncompiled {
-		reasons = append(reasons, reason.Reason{Code: "ARTIFACT_NOT_COMPILED", Where: given, Expected: want, Found: "what it would be compiled from"})
+		reasons = append(reasons, reason.Reason{Code: reason.ArtifactNotCompiled, Where: given, Expected: want, Found: "what it would be compiled from"})
 	}
 	return given, reasons, nil
 }
@@ -174,7 +172,7 @@ func locate(model, given string, o Options) (string, []reason.Reason, error) {
 // others.
 func missing(model, want, pkg string) (string, []reason.Reason) {
 	if exists(pkg) {
-		return pkg, []reason.Reason{{Code: "ARTIFACT_NOT_COMPILED", Where: pkg, Expected: want, Found: "only the package"}}
+		return pkg, []reason.Reason{{Code: reason.ArtifactNotCompiled, Where: pkg, Expected: want, Found: "only the package"}}
 	}
 	var compiled, packages []string
 	entries, _ := os.ReadDir(filepath.Dir(want))
@@ -186,14 +184,14 @@ func missing(model, want, pkg string) (string, []reason.Reason) {
 			packages = append(packages, e.Name())
 		}
 	}
-	reasons := []reason.Reason{{Code: "ENCODER_MISSING", Where: filepath.Dir(want), Expected: want, Found: "nothing"}}
+	reasons := []reason.Reason{{Code: reason.EncoderMissing, Where: filepath.Dir(want), Expected: want, Found: "nothing"}}
 	switch {
 	case len(compiled) > 0:
 		// Whose they are is not known: a fine-tuned model beside a stock encoder
 		// is a silent fault, so none of them is taken.
-		reasons = append(reasons, reason.Reason{Code: "ENCODER_NAME", Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(compiled, ", ")})
+		reasons = append(reasons, reason.Reason{Code: reason.EncoderName, Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(compiled, ", ")})
 	case len(packages) > 0:
-		reasons = append(reasons, reason.Reason{Code: "ARTIFACT_NOT_COMPILED", Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(packages, ", ")})
+		reasons = append(reasons, reason.Reason{Code: reason.ArtifactNotCompiled, Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(packages, ", ")})
 	}
 	return "", append(reasons, stillPacked(want)...)
 }
@@ -214,7 +212,7 @@ func stillPacked(want string) []reason.Reason {
 	if len(names) == 0 {
 		return nil
 	}
-	return []reason.Reason{{Code: "ARTIFACT_IS_ARCHIVE", Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(names, ", ")}}
+	return []reason.Reason{{Code: reason.ArtifactIsArchive, Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(names, ", ")}}
 }
 
 func exists(path string) bool {
@@ -293,7 +291,7 @@ func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
 	r.Pairing, err = e.pair(m, list, d)
 	if err != nil {
 		// The metadata was in order, the contents were not.
-		e.fault("ARTIFACT_MALFORMED", a.ModelFile, "weights that can be read", err.Error())
+		e.fault(reason.ArtifactMalformed, a.ModelFile, "weights that can be read", err.Error())
 	}
 	return nil
 }
@@ -302,7 +300,7 @@ func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
 func (e *encoder) readable() bool {
 	return !slices.ContainsFunc(e.reasons, func(r reason.Reason) bool {
 		switch r.Code {
-		case "ARTIFACT_INCOMPLETE", "LFS_POINTER", "ARTIFACT_PATH_ESCAPE", "WEIGHTS_MISMATCH", "ARTIFACT_MALFORMED":
+		case reason.ArtifactIncomplete, reason.LFSPointer, reason.ArtifactPathEscape, reason.WeightsMismatch, reason.ArtifactMalformed:
 			return e.weightNames()[r.Where] || r.Where == e.art.ModelFile
 		}
 		return false
@@ -327,7 +325,7 @@ func (x *Encoder) digest(e *encoder, o Options) (err error) {
 		// What cannot be named safely has been reported, or is now: such a tree
 		// has no digest.
 		if len(e.reasons) == 0 {
-			e.fault("ARTIFACT_NAME_UNSAFE", e.path, "a tree that can be hashed", err.Error())
+			e.fault(reason.ArtifactNameUnsafe, e.path, "a tree that can be hashed", err.Error())
 		}
 		return nil
 	}
@@ -340,15 +338,12 @@ func (x *Encoder) digest(e *encoder, o Options) (err error) {
 
 // finish sorts findings from notes and draws the verdict.
 func (r *Report) finish(reasons []reason.Reason, o Options) *Report {
-	r.Reasons, r.Notes = []reason.Reason{}, []reason.Reason{}
+	r.Findings = verdict.New()
 	for _, x := range reasons {
-		if d, ok := Reasons.Lookup(x.Code); ok && d.Class == reason.Note {
-			r.Notes = append(r.Notes, x)
-		} else if !slices.Contains(r.Reasons, x) {
-			r.Reasons = append(r.Reasons, x)
+		if !slices.Contains(r.Reasons, x) {
+			r.AddReason(x)
 		}
 	}
-	r.Verdict = Reasons.Verdict(r.Reasons)
 	r.Shippable = r.Verdict == reason.Pass && r.Model != nil && r.Encoder != nil &&
 		r.Encoder.Form == string(bundle.CompiledForm) && !o.ContentsOnly
 	return r

@@ -27,8 +27,8 @@ type Model struct {
 }
 
 var modelCodes = map[ggml.Problem]string{
-	ggml.NotGGML: "MODEL_NOT_GGML", ggml.Truncated: "MODEL_TRUNCATED", ggml.Malformed: "MODEL_MALFORMED",
-	ggml.Incomplete: "MODEL_INCOMPLETE", ggml.Undecodable: "MODEL_MALFORMED",
+	ggml.NotGGML: reason.ModelNotGGML, ggml.Truncated: reason.ModelTruncated, ggml.Malformed: reason.ModelMalformed,
+	ggml.Incomplete: reason.ModelIncomplete, ggml.Undecodable: reason.ModelMalformed,
 }
 
 // openModel opens a .bin and finds what is wrong with it. The model is nil where
@@ -39,7 +39,7 @@ func openModel(path string) (*ggml.Model, []reason.Reason, error) {
 	var f *ggml.FormatError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, []reason.Reason{{Code: "MODEL_MISSING", Where: path, Expected: want, Found: "nothing"}}, nil
+		return nil, []reason.Reason{{Code: reason.ModelMissing, Where: path, Expected: want, Found: "nothing"}}, nil
 	case errors.As(err, &f):
 		found := f.Detail
 		if f.Looks != "" {
@@ -51,7 +51,7 @@ func openModel(path string) (*ggml.Model, []reason.Reason, error) {
 	}
 	var reasons []reason.Reason
 	if m.TestStub() {
-		reasons = append(reasons, reason.Reason{Code: "MODEL_TEST_STUB", Where: path, Expected: "tensors",
+		reasons = append(reasons, reason.Reason{Code: reason.ModelTestStub, Where: path, Expected: "tensors",
 			Found: fmt.Sprintf("none in %d bytes", m.Size)})
 	} else if err := m.Check(); errors.As(err, &f) {
 		reasons = append(reasons, reason.Reason{Code: modelCodes[f.Problem], Where: path, Expected: "the tensors that the header calls for", Found: f.Detail})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
@@ -95,26 +96,26 @@ func (e *encoder) pairingFaults(p *pairing, uses map[string]int) {
 	}
 	expected := fmt.Sprintf("all %d encoder tensors of the .bin", p.Tensors)
 	if len(p.Absent) > 0 {
-		e.fault("PAIRING_ABSENT", where, expected, fmt.Sprintf("%d matched, %d absent: %s", p.Matched, len(p.Absent), few(p.Absent)))
+		e.fault(reason.PairingAbsent, where, expected, fmt.Sprintf("%d matched, %d absent: %s", p.Matched, len(p.Absent), few(p.Absent)))
 	}
 	if len(p.Differing) > 0 {
 		names := make([]string, len(p.Differing))
 		for i, x := range p.Differing {
 			names[i] = fmt.Sprintf("%s (%d of %d values, %.2g relative)", x.Tensor, x.Values, x.Of, x.RelativeRMS)
 		}
-		e.fault("PAIRING_DIFFERS", where, expected, fmt.Sprintf("%d matched, %d with other values: %s", p.Matched, len(names), few(names)))
+		e.fault(reason.PairingDiffers, where, expected, fmt.Sprintf("%d matched, %d with other values: %s", p.Matched, len(names), few(names)))
 	}
 	if len(p.Unreadable) > 0 || len(p.unreadable) > 0 && len(p.Absent) > 0 {
-		e.fault("PAIRING_UNREADABLE", where, "weights that can be decoded", few(append(slices.Clone(p.Unreadable), p.unreadable...)))
+		e.fault(reason.PairingUnreadable, where, "weights that can be decoded", few(append(slices.Clone(p.Unreadable), p.unreadable...)))
 	}
 	if bad := outOfOrder(p.model.Hyperparameters, uses); bad != "" {
-		e.fault("PAIRING_ORDER", where, "layers in the model's order", bad)
+		e.fault(reason.PairingOrder, where, "layers in the model's order", bad)
 	}
 	if p.Finer {
-		e.fault("PAIRING_FINER", where, "weights as fine as the .bin's", "weights with more bits")
+		e.fault(reason.PairingFiner, where, "weights as fine as the .bin's", "weights with more bits")
 	}
 	if len(p.Unmatched) > 0 {
-		e.fault("PAIRING_UNMATCHED", where, "no other weights", few(p.Unmatched))
+		e.fault(reason.PairingUnmatched, where, "no other weights", few(p.Unmatched))
 	}
 }
 

@@ -3,6 +3,7 @@ package artifact
 import (
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
 )
@@ -86,10 +87,10 @@ func (e *encoder) producer() Producer {
 	}
 	p.Known = p.Converter != "" || p.Compiler != ""
 	if !p.Known && e.art.Kind == spec.MLProgram {
-		e.fault("PRODUCER_UNKNOWN", e.art.ModelFile, "a converter or compiler that names itself", "none")
+		e.fault(reason.ProducerUnknown, e.art.ModelFile, "a converter or compiler that names itself", "none")
 	}
 	if v, ok := strings.CutPrefix(p.Source, "torch=="); ok && newer(v, testedTorch) {
-		e.fault("TORCH_UNTESTED", e.art.ModelFile, "torch "+testedTorch+" or older", "torch "+v)
+		e.fault(reason.TorchUntested, e.art.ModelFile, "torch "+testedTorch+" or older", "torch "+v)
 	}
 	return p
 }

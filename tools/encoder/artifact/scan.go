@@ -91,7 +91,7 @@ func (s *scanner) dir(rel string, depth int) error {
 	}
 	defer f.Close()
 	if depth > maxDepth {
-		s.fault("ARTIFACT_TOO_LARGE", rel, fmt.Sprintf("at most %d folders inside each other", maxDepth), "more")
+		s.fault(reason.ArtifactTooLarge, rel, fmt.Sprintf("at most %d folders inside each other", maxDepth), "more")
 		return nil
 	}
 	for {
@@ -116,7 +116,7 @@ func (s *scanner) dir(rel string, depth int) error {
 
 func (s *scanner) entry(rel string, d fs.DirEntry, depth int) error {
 	if len(s.inv.Entries) == maxEntries {
-		s.fault("ARTIFACT_TOO_LARGE", "", fmt.Sprintf("at most %d files and folders", maxEntries), "more")
+		s.fault(reason.ArtifactTooLarge, "", fmt.Sprintf("at most %d files and folders", maxEntries), "more")
 		return errTooLarge
 	}
 	s.name(rel)
@@ -135,7 +135,7 @@ func (s *scanner) entry(rel string, d fs.DirEntry, depth int) error {
 		s.inv.Entries = append(s.inv.Entries, e)
 		return s.dir(rel, depth+1)
 	case !info.Mode().IsRegular():
-		s.fault("ARTIFACT_SPECIAL_FILE", rel, "a file or a folder", "a "+special(info.Mode()))
+		s.fault(reason.ArtifactSpecialFile, rel, "a file or a folder", "a "+special(info.Mode()))
 		return nil
 	}
 	e.Size = info.Size()
@@ -146,7 +146,7 @@ func (s *scanner) entry(rel string, d fs.DirEntry, depth int) error {
 	s.inv.Files++
 	s.inv.Bytes += e.Size
 	if s.inv.Bytes > maxBytes {
-		s.fault("ARTIFACT_TOO_LARGE", rel, fmt.Sprintf("at most %d bytes in all", int64(maxBytes)), "more")
+		s.fault(reason.ArtifactTooLarge, rel, fmt.Sprintf("at most %d bytes in all", int64(maxBytes)), "more")
 		return errTooLarge
 	}
 	return nil
@@ -159,7 +159,7 @@ func (s *scanner) link(rel, host string) {
 		target = "?"
 	}
 	inside := !filepath.IsAbs(target) && filepath.IsLocal(filepath.Join(filepath.Dir(filepath.FromSlash(rel)), target))
-	code := "ARTIFACT_LINK"
+	code := reason.ArtifactLink
 	// A chain of links may leave although each step looks local.
 	if real, err := filepath.EvalSymlinks(host); inside && err == nil {
 		if root, err := filepath.EvalSymlinks(s.root); err == nil {
@@ -168,7 +168,7 @@ func (s *scanner) link(rel, host string) {
 		}
 	}
 	if !inside {
-		code = "ARTIFACT_PATH_ESCAPE"
+		code = reason.ArtifactPathEscape
 	}
 	s.fault(code, rel, "a plain file or folder", fmt.Sprintf("a symbolic link to %q", target))
 }
@@ -177,11 +177,11 @@ func (s *scanner) link(rel, host string) {
 func (s *scanner) name(rel string) {
 	base := path.Base(rel)
 	if !utf8.ValidString(base) || strings.ContainsFunc(base, unsafeRune) || strings.HasSuffix(base, " ") || len(base) > 255 {
-		s.fault("ARTIFACT_NAME_UNSAFE", fmt.Sprintf("%q", rel), "a name of printable characters", fmt.Sprintf("%q", base))
+		s.fault(reason.ArtifactNameUnsafe, fmt.Sprintf("%q", rel), "a name of printable characters", fmt.Sprintf("%q", base))
 	}
 	key := Fold(rel)
 	if other, ok := s.folded[key]; ok && other != rel {
-		s.fault("ARTIFACT_NAME_COLLISION", rel, "names that differ on every disk", fmt.Sprintf("%q and %q", other, rel))
+		s.fault(reason.ArtifactNameCollision, rel, "names that differ on every disk", fmt.Sprintf("%q and %q", other, rel))
 	}
 	s.folded[key] = rel
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // verdict collects the comparison of one tensor, value by value.
-type verdict struct {
+type agreement struct {
 	n, wrong, ignored int64
 	diff, size, sum   float64 // sums of squares, and of the reference
 	cross, square     float64 // of weight times reference, and of the reference: for the gain
@@ -21,7 +21,7 @@ type verdict struct {
 }
 
 // relative is the root mean square difference relative to the reference.
-func (v *verdict) relative() float64 {
+func (v *agreement) relative() float64 {
 	switch {
 	case v.diff == 0:
 		return 0
@@ -33,7 +33,7 @@ func (v *verdict) relative() float64 {
 
 // distance is relative to how much the reference's own values differ from each
 // other: gains of norms all lie near 1, and say nothing by that.
-func (v *verdict) distance() float64 { return distance(v.diff, v.size, v.sum, v.n) }
+func (v *agreement) distance() float64 { return distance(v.diff, v.size, v.sum, v.n) }
 
 func distance(diff, size, sum float64, n int64) float64 {
 	spread := size - sum*sum/float64(n)
@@ -56,7 +56,7 @@ func distance(diff, size, sum float64, n int64) float64 {
 const unrelated = 0.95
 
 // ok says whether the tensor matches.
-func (v *verdict) ok() bool {
+func (v *agreement) ok() bool {
 	if v.n == v.ignored || v.wrong > 0 && !v.bounded {
 		return false // nothing was compared, or something differs
 	}
@@ -77,7 +77,7 @@ func (v *verdict) ok() bool {
 // grid moves values about, and hardly scales them. The tolerance is the bias
 // that rounding a bell-shaped distribution has (step^2/12 of the variance, with
 // a margin), and what chance allows with this many values.
-func (v *verdict) gain() bool {
+func (v *agreement) gain() bool {
 	if v.square == 0 {
 		return true
 	}
@@ -100,8 +100,8 @@ func gridFactor(t ggml.Type) float32 {
 }
 
 // verify compares a tensor with the weight that was found for it.
-func (p *pairing) verify(t ggml.Tensor, c *candidate, by variant) (*verdict, error) {
-	v := &verdict{}
+func (p *pairing) verify(t ggml.Tensor, c *candidate, by variant) (*agreement, error) {
+	v := &agreement{}
 	if c.w.op == nil && !by.crossed && by.gain == nil {
 		if same, err := p.identical(t, c.w); err != nil || same {
 			v.n = t.Elements()
@@ -114,7 +114,7 @@ func (p *pairing) verify(t ggml.Tensor, c *candidate, by variant) (*verdict, err
 
 // verifyStream compares weights that are stored plainly and in the same order,
 // in pieces.
-func (p *pairing) verifyStream(v *verdict, t ggml.Tensor, w *weight, by variant) error {
+func (p *pairing) verifyStream(v *agreement, t ggml.Tensor, w *weight, by variant) error {
 	ref := newTensorReader(p.model, t)
 	return p.stream(w, func(first int64, values []float32) error {
 		want, steps, err := ref.read(first, len(values))
@@ -127,7 +127,7 @@ func (p *pairing) verifyStream(v *verdict, t ggml.Tensor, w *weight, by variant)
 }
 
 // compare takes a piece of both sides.
-func (v *verdict) compare(values, want, steps []float32, by variant, typ ggml.Type) {
+func (v *agreement) compare(values, want, steps []float32, by variant, typ ggml.Type) {
 	factor := gridFactor(typ) * by.scale
 	for i, x := range values {
 		r := want[i]
@@ -166,7 +166,7 @@ func gridSlack(steps []float32, i int, factor float32) float32 {
 }
 
 // value compares one value with the reference.
-func (v *verdict) value(x, r, slack float32, pruned bool) {
+func (v *agreement) value(x, r, slack float32, pruned bool) {
 	if pruned {
 		v.ignored++
 		return
@@ -189,7 +189,7 @@ func (v *verdict) value(x, r, slack float32, pruned bool) {
 
 // offGrid notes a value that was not made from the .bin's own, which was quantised: it lies off it by more than the
 // roundings of scaling and of float16.
-func (v *verdict) offGrid(x, r float32) {
+func (v *agreement) offGrid(x, r float32) {
 	v.finer = v.finer || math.Abs(float64(x)-float64(r)) > math.Abs(float64(r))/512
 }
 
@@ -197,7 +197,7 @@ func isHalf(x float32) bool { return ggml.Float16ToFloat32(ggml.Float32ToFloat16
 
 // verifyWhole compares in memory: compressed weights, transposed ones, and
 // biases that were divided by a gain.
-func (p *pairing) verifyWhole(v *verdict, t ggml.Tensor, w *weight, by variant) error {
+func (p *pairing) verifyWhole(v *agreement, t ggml.Tensor, w *weight, by variant) error {
 	if n := w.elements(); n != t.Elements() {
 		return fmt.Errorf("weight %s has %d values, tensor %s has %d", w.name, n, t.Name, t.Elements())
 	}
@@ -237,7 +237,7 @@ type whole struct {
 
 // place compares the weight's value at an index with the reference r, whose own
 // index is ref.
-func (v *verdict) place(x *whole, at int64, r, slack float32, by variant, ref int64) {
+func (v *agreement) place(x *whole, at int64, r, slack float32, by variant, ref int64) {
 	r *= by.scale
 	slack *= by.scale
 	value := x.value(at)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
 )
 
@@ -36,22 +37,22 @@ func (e *encoder) version(minimum string) string {
 	case v == 0 && len(e.art.Faults) > 0:
 		return "" // the model could not be read, and that is reported
 	case !ok:
-		e.fault("SPEC_VERSION", e.art.ModelFile, "a specification version from 1 to 10", strconv.Itoa(int(v)))
+		e.fault(reason.SpecVersion, e.art.ModelFile, "a specification version from 1 to 10", strconv.Itoa(int(v)))
 		return ""
 	case e.art.Kind == spec.MLProgram && v < firstProgramVersion:
-		e.fault("SPEC_VERSION", e.art.ModelFile, fmt.Sprintf("at least %d for an ML program", firstProgramVersion), strconv.Itoa(int(v)))
+		e.fault(reason.SpecVersion, e.art.ModelFile, fmt.Sprintf("at least %d for an ML program", firstProgramVersion), strconv.Itoa(int(v)))
 	}
 	if f := mainFunction(e.art.Program); f != nil {
 		needs, known := opsets[strings.ToLower(f.Opset)]
 		switch {
 		case !known:
-			e.fault("SPEC_VERSION", f.Name, "a known operation set (ios15 to ios26)", f.Opset)
+			e.fault(reason.SpecVersion, f.Name, "a known operation set (ios15 to ios26)", f.Opset)
 		case needs > v:
-			e.fault("SPEC_VERSION", f.Name, fmt.Sprintf("an operation set that version %d has", v), f.Opset)
+			e.fault(reason.SpecVersion, f.Name, fmt.Sprintf("an operation set that version %d has", v), f.Opset)
 		}
 	}
 	if minimum != "" && newer(system, minimum) {
-		e.fault("SPEC_VERSION_TOO_NEW", e.art.ModelFile, "an encoder for macOS "+minimum,
+		e.fault(reason.SpecVersionTooNew, e.art.ModelFile, "an encoder for macOS "+minimum,
 			fmt.Sprintf("specification version %d, which needs macOS %s", v, system))
 	}
 	return system

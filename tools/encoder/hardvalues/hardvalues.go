@@ -19,14 +19,8 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 )
-
-// Reasons are the codes of this package.
-var Reasons = reason.Table{
-	{Code: "HARD_VALUE_DIFFERS", Class: reason.Fail, Means: "A case of the corpus of hard values has another answer than its definition gives.", Do: "Find out which is wrong. A difference that is understood goes to tools/encoder/hardvalues/known.json."},
-	{Code: "HARD_VALUE_AGREES", Class: reason.Fail, Means: "A case that is listed as differing does not differ.", Do: "Take it off tools/encoder/hardvalues/known.json."},
-	{Code: "HARD_VALUE_UNKNOWN", Class: reason.Fail, Means: "The list of known differences names a case that the corpus has not.", Do: "Take it off tools/encoder/hardvalues/known.json, or correct its name."},
-}
 
 // Sides that the corpus runs through, as known.json names them.
 const (
@@ -196,20 +190,17 @@ func Known() ([]Difference, error) {
 
 // Result is what a run of the corpus found.
 type Result struct {
+	verdict.Findings
 	Cases, Expected int
-	Reasons         []reason.Reason
 }
 
 // Run runs all cases on one side, those that are known to differ included.
 func Run(ctx context.Context, side string, cases []Case, known []Difference, predict Predict) (*Result, error) {
-	r := &Result{Cases: len(cases), Reasons: []reason.Reason{}}
-	add := func(code, where, expected, found string) {
-		r.Reasons = append(r.Reasons, reason.Reason{Code: code, Where: where, Expected: expected, Found: found})
-	}
+	r := &Result{Findings: verdict.New(), Cases: len(cases)}
 	why := map[string]string{}
 	for _, k := range known {
 		if !slices.ContainsFunc(cases, func(c Case) bool { return c.Name == k.Case }) || k.Side != Evaluator && k.Side != CoreML {
-			add("HARD_VALUE_UNKNOWN", "known.json", "a case of the corpus, and the side "+Evaluator+" or "+CoreML, fmt.Sprintf("case %q, side %q", k.Case, k.Side))
+			r.Add(reason.HardValueUnknown, "known.json", "a case of the corpus, and the side "+Evaluator+" or "+CoreML, fmt.Sprintf("case %q, side %q", k.Case, k.Side))
 		}
 		if k.Side == side {
 			why[k.Case] = k.Why
@@ -221,14 +212,14 @@ func Run(ctx context.Context, side string, cases []Case, known []Difference, pre
 		if broken != nil {
 			return nil, broken
 		}
-		reason, expected := why[c.Name]
+		known, expected := why[c.Name]
 		switch {
 		case differs != nil && expected:
 			r.Expected++
 		case differs != nil:
-			add("HARD_VALUE_DIFFERS", c.Name, "what the definition gives", differs.Error())
+			r.Add(reason.HardValueDiffers, c.Name, "what the definition gives", differs.Error())
 		case expected:
-			add("HARD_VALUE_AGREES", c.Name, "a difference, as listed ("+reason+")", "none")
+			r.Add(reason.HardValueAgrees, c.Name, "a difference, as listed ("+known+")", "none")
 		}
 	}
 	return r, nil

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe/probetest"
@@ -94,7 +95,7 @@ func TestRun(t *testing.T) {
 		var codes []string
 		for _, x := range r.Reasons {
 			codes = append(codes, x.Code)
-			if _, ok := Reasons.Lookup(x.Code); !ok {
+			if _, ok := reason.Lookup(x.Code); !ok {
 				t.Errorf("%s is not in the table", x.Code)
 			}
 		}

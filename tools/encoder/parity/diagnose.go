@@ -3,6 +3,8 @@ package parity
 import (
 	"fmt"
 	"math"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
 // defects looks at one tensor alone: what makes it unfit to be compared. A float64 file can hold what no encoder puts
@@ -29,22 +31,22 @@ const margin = 20
 // explain looks for a known silent failure that accounts for the difference.
 func explain(r, c Tensor, m *Measurement) (code, found string) {
 	if n, first := silentFrames(r, c, m); n > 0 {
-		return "PARITY_ZERO_FRAMES", fmt.Sprintf("%d frame(s) of zeros, the first at %d", n, first)
+		return reason.ParityZeroFrames, fmt.Sprintf("%d frame(s) of zeros, the first at %d", n, first)
 	}
 	if snr := snrOf(r, c, func(f, ch int) int { return ch*m.Frames + f }, m); snr > m.SNR+margin {
-		return "PARITY_TRANSPOSED", fmt.Sprintf("%.1f dB once channels and frames change places", snr)
+		return reason.ParityTransposed, fmt.Sprintf("%.1f dB once channels and frames change places", snr)
 	}
 	if math.Abs(m.Gain-1) > 1e-4 && m.GainSNR > m.SNR+margin {
-		return "PARITY_GAIN", fmt.Sprintf("every value times %.5f; %.1f dB without that factor", m.Gain, m.GainSNR)
+		return reason.ParityGain, fmt.Sprintf("every value times %.5f; %.1f dB without that factor", m.Gain, m.GainSNR)
 	}
 	if by, snr := shift(r, c, m); snr > m.SNR+margin {
-		return "PARITY_SHIFTED", fmt.Sprintf("%.1f dB once frames move by %d", snr, by)
+		return reason.ParityShifted, fmt.Sprintf("%.1f dB once frames move by %d", snr, by)
 	}
 	if snr := snrOf(r, c, func(f, ch int) int { return (m.Frames-1-f)*m.Channels + ch }, m); snr > m.SNR+margin {
-		return "PARITY_REVERSED", fmt.Sprintf("%.1f dB with frames in reverse order", snr)
+		return reason.ParityReversed, fmt.Sprintf("%.1f dB with frames in reverse order", snr)
 	}
 	if at := misaligned(r, c, m); at >= 0 {
-		return "PARITY_STRIDES", fmt.Sprintf("right up to frame %d, wrong from there on: rows have another length in memory", at)
+		return reason.ParityStrides, fmt.Sprintf("right up to frame %d, wrong from there on: rows have another length in memory", at)
 	}
 	return "", ""
 }

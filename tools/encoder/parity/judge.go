@@ -5,6 +5,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 )
 
 // Kind is the kind of policies that this package judges by.
@@ -15,119 +16,95 @@ const GatePolicy = "fp32_v2"
 
 // Judgement is a verdict with what it rests on.
 type Judgement struct {
-	Verdict reason.Verdict  `json:"verdict"`
-	Reasons []reason.Reason `json:"reasons"`
-	Notes   []reason.Reason `json:"notes"`
+	verdict.Findings
 	// Measurement is nil where the tensors could not be compared.
 	Measurement *Measurement `json:"measurement"`
 	// Policy and its digest.
 	Policy       string `json:"policy"`
 	PolicySHA256 string `json:"policy_sha256"`
-	// SatisfiesGate is true for a pass under [GatePolicy] only.
-	SatisfiesGate bool `json:"satisfies_gate"`
 }
 
-func (j *Judgement) fail(code, where, expected, found string) {
-	r := reason.Reason{Code: code, Where: where, Expected: expected, Found: found}
-	if d, ok := Reasons.Lookup(code); ok && d.Class == reason.Note {
-		j.Notes = append(j.Notes, r)
-		return
-	}
-	j.Reasons = append(j.Reasons, r)
-}
-
-// Add puts a finding of the caller's into the judgement and draws the verdict
-// again.
-func (j *Judgement) Add(r reason.Reason) {
-	j.fail(r.Code, r.Where, r.Expected, r.Found)
-	j.conclude()
-}
-
-func (j *Judgement) conclude() {
-	j.Verdict = Reasons.Verdict(j.Reasons)
-	j.SatisfiesGate = j.Verdict == reason.Pass && j.Policy == GatePolicy
-}
+// SatisfiesGate says whether this is a pass under [GatePolicy].
+func (j *Judgement) SatisfiesGate() bool { return j.Verdict == reason.Pass && j.Policy == GatePolicy }
 
 // NewJudgement begins a judgement under a policy, for an encoder of a known
 // precision class ("" where it is not known, which no policy accepts).
 func NewJudgement(p *policy.Policy, precision string) *Judgement {
-	j := &Judgement{Policy: p.Name, PolicySHA256: p.SHA256, Reasons: []reason.Reason{}, Notes: []reason.Reason{}}
+	j := &Judgement{Findings: verdict.New(), Policy: p.Name, PolicySHA256: p.SHA256}
 	where := "policy " + p.Name
 	if p.Kind != Kind || !p.IsFrozen() {
-		j.fail("POLICY_KIND", where, "a frozen policy of kind "+Kind, fmt.Sprintf("kind %q, frozen: %v", p.Kind, p.IsFrozen()))
+		j.Add(reason.PolicyKind, where, "a frozen policy of kind "+Kind, fmt.Sprintf("kind %q, frozen: %v", p.Kind, p.IsFrozen()))
 	}
 	if p.AppliesTo == "" || p.AppliesTo != precision {
 		found := "precision " + precision
 		if precision == "" {
 			found = "an encoder of unknown precision"
 		}
-		j.fail("POLICY_PRECISION", where, "precision "+p.AppliesTo, found)
+		j.Add(reason.PolicyPrecision, where, "precision "+p.AppliesTo, found)
 	}
 	if p.Name != GatePolicy {
-		j.fail("POLICY_NOT_GATE", where, GatePolicy, p.Name)
+		j.Add(reason.PolicyNotGate, where, GatePolicy, p.Name)
 	}
-	j.conclude()
 	return j
 }
 
 // Compare holds the candidate against the reference under the policy and draws
 // the verdict.
 func (j *Judgement) Compare(p *policy.Policy, reference, candidate Tensor) {
-	defer j.conclude()
 	switch {
 	case reference.MelSHA256 == "" || candidate.MelSHA256 == "":
-		j.fail("MEL_UNKNOWN", "mel", "the digest of the mel on both sides", fmt.Sprintf("reference %q, candidate %q", reference.MelSHA256, candidate.MelSHA256))
+		j.Add(reason.MelUnknown, "mel", "the digest of the mel on both sides", fmt.Sprintf("reference %q, candidate %q", reference.MelSHA256, candidate.MelSHA256))
 	case reference.MelSHA256 != candidate.MelSHA256:
-		j.fail("MEL_DIFFERS", "mel", "one mel for both sides", fmt.Sprintf("%s for the reference, %s for the candidate", reference.MelSHA256, candidate.MelSHA256))
+		j.Add(reason.MelDiffers, "mel", "one mel for both sides", fmt.Sprintf("%s for the reference, %s for the candidate", reference.MelSHA256, candidate.MelSHA256))
 	}
 	frames, channels, err := reference.plane()
 	if err != nil {
-		j.fail("REFERENCE_UNFIT", reference.Name, "[1, frames, channels]", err.Error())
+		j.Add(reason.ReferenceUnfit, reference.Name, "[1, frames, channels]", err.Error())
 		return
 	}
 	if nan, inf, constant := defects(reference); nan+inf > 0 || constant {
-		j.fail("REFERENCE_UNFIT", reference.Name, "finite values that vary", fmt.Sprintf("%d not numbers, %d infinite, constant: %v", nan, inf, constant))
+		j.Add(reason.ReferenceUnfit, reference.Name, "finite values that vary", fmt.Sprintf("%d not numbers, %d infinite, constant: %v", nan, inf, constant))
 		return
 	}
 	f, c, err := candidate.plane()
 	shape := fmt.Sprintf("[1, %d, %d]", frames, channels)
 	if err != nil {
-		j.fail("PARITY_SHAPE", candidate.Name, shape, err.Error())
+		j.Add(reason.ParityShape, candidate.Name, shape, err.Error())
 		return
 	}
 	turned := f == channels && c == frames && f != c
 	if !turned && (f != frames || c != channels) {
-		j.fail("PARITY_SHAPE", candidate.Name, shape, fmt.Sprint(candidate.Shape))
+		j.Add(reason.ParityShape, candidate.Name, shape, fmt.Sprint(candidate.Shape))
 		return
 	}
 	nan, inf, constant := defects(candidate)
 	total := len(candidate.Values)
 	if nan > 0 {
-		j.fail("PARITY_NAN", candidate.Name, "numbers", fmt.Sprintf("%d of %d values are NaN, the first %s", nan, total, firstBad(candidate, c)))
+		j.Add(reason.ParityNaN, candidate.Name, "numbers", fmt.Sprintf("%d of %d values are NaN, the first %s", nan, total, firstBad(candidate, c)))
 	}
 	if inf > 0 {
-		j.fail("PARITY_INFINITE", candidate.Name, "finite values", fmt.Sprintf("%d of %d values are infinite", inf, total))
+		j.Add(reason.ParityInfinite, candidate.Name, "finite values", fmt.Sprintf("%d of %d values are infinite", inf, total))
 	}
 	if nan+inf > 0 {
 		return
 	}
 	if constant {
-		j.fail("PARITY_CONSTANT", candidate.Name, "values that vary", fmt.Sprintf("%d times %g", total, candidate.Values[0]))
+		j.Add(reason.ParityConstant, candidate.Name, "values that vary", fmt.Sprintf("%d times %g", total, candidate.Values[0]))
 	}
 	if turned {
-		j.fail("PARITY_TRANSPOSED", candidate.Name, shape, fmt.Sprint(candidate.Shape))
+		j.Add(reason.ParityTransposed, candidate.Name, shape, fmt.Sprint(candidate.Shape))
 		return
 	}
 	m, err := Measure(reference, candidate)
 	if err != nil {
-		j.fail("PARITY_SHAPE", candidate.Name, shape, err.Error())
+		j.Add(reason.ParityShape, candidate.Name, shape, err.Error())
 		return
 	}
 	j.Measurement = m
 	j.thresholds(p, m)
 	if len(j.Reasons) > 0 && !constant {
 		if code, found := explain(reference, candidate, m); code != "" {
-			j.fail(code, candidate.Name, "the reference's values", found)
+			j.Add(code, candidate.Name, "the reference's values", found)
 		}
 	}
 }
@@ -136,14 +113,14 @@ func (j *Judgement) thresholds(p *policy.Policy, m *Measurement) {
 	for _, t := range []struct {
 		name, code, unit string
 		value            float64
-	}{{"snr_db_min", "PARITY_SNR", " dB", m.SNR}, {"cosine_min", "PARITY_COSINE", "", m.Cosine}} {
+	}{{"snr_db_min", reason.ParitySNR, " dB", m.SNR}, {"cosine_min", reason.ParityCosine, "", m.Cosine}} {
 		limit, err := p.Threshold(t.name)
 		if err != nil {
-			j.fail("POLICY_KIND", "policy "+p.Name, "a threshold "+t.name, err.Error())
+			j.Add(reason.PolicyKind, "policy "+p.Name, "a threshold "+t.name, err.Error())
 			continue
 		}
 		if !(t.value >= limit) {
-			j.fail(t.code, "output", fmt.Sprintf("at least %g%s", limit, t.unit), fmt.Sprintf("%.6g%s", t.value, t.unit))
+			j.Add(t.code, "output", fmt.Sprintf("at least %g%s", limit, t.unit), fmt.Sprintf("%.6g%s", t.value, t.unit))
 		}
 	}
 }

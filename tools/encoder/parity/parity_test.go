@@ -190,8 +190,8 @@ func TestVerdicts(t *testing.T) {
 		if got := codes(j.Reasons); !slices.Equal(got, c.want) {
 			t.Errorf("%s: reasons %v, want %v", name, got, c.want)
 		}
-		if pass := len(c.want) == 0; (j.Verdict == reason.Pass) != pass || j.SatisfiesGate != pass {
-			t.Errorf("%s: verdict %s, satisfies the gate: %v", name, j.Verdict, j.SatisfiesGate)
+		if pass := len(c.want) == 0; (j.Verdict == reason.Pass) != pass || j.SatisfiesGate() != pass {
+			t.Errorf("%s: verdict %s, satisfies the gate: %v", name, j.Verdict, j.SatisfiesGate())
 		}
 	}
 }
@@ -263,8 +263,8 @@ func TestPoliciesHoldForTheirPrecisionOnly(t *testing.T) {
 			if pass := other == name; (j.Verdict == reason.Pass) != pass {
 				t.Errorf("%s for %s: %s %v", other, precision, j.Verdict, codes(j.Reasons))
 			}
-			if j.SatisfiesGate != (precision == "float32" && other == GatePolicy) {
-				t.Errorf("%s for %s satisfies the gate: %v", other, precision, j.SatisfiesGate)
+			if j.SatisfiesGate() != (precision == "float32" && other == GatePolicy) {
+				t.Errorf("%s for %s satisfies the gate: %v", other, precision, j.SatisfiesGate())
 			}
 			if noted := slices.Contains(codes(j.Notes), "POLICY_NOT_GATE"); noted != (other != GatePolicy) {
 				t.Errorf("%s: notes %v", other, codes(j.Notes))

@@ -20,9 +20,9 @@ func JudgeOutcome(o *probe.Outcome, encoder, output string) []reason.Reason {
 	}
 	if o.Report == nil {
 		if o.TimedOut {
-			return []reason.Reason{at("PROBE_TIMEOUT", "an answer of Core ML", "none until the "+o.Ended)}
+			return []reason.Reason{at(reason.ProbeTimeout, "an answer of Core ML", "none until the "+o.Ended)}
 		}
-		return []reason.Reason{at("PROBE_CRASHED", "a report", o.Ended+" before anything was asked")}
+		return []reason.Reason{at(reason.ProbeCrashed, "a report", o.Ended+" before anything was asked")}
 	}
 	reasons := JudgeReport(o.Report, encoder, output)
 	if o.Ended == "" {
@@ -35,11 +35,11 @@ func JudgeOutcome(o *probe.Outcome, encoder, output string) []reason.Reason {
 		while = "while it predicted"
 	}
 	// That it is unfinished is a consequence.
-	reasons = slices.DeleteFunc(reasons, func(r reason.Reason) bool { return r.Code == "PROBE_CRASHED" })
+	reasons = slices.DeleteFunc(reasons, func(r reason.Reason) bool { return r.Code == reason.ProbeCrashed })
 	if o.TimedOut {
-		return append(reasons, at("PROBE_TIMEOUT", "an answer of Core ML", "none until the "+o.Ended+", "+while))
+		return append(reasons, at(reason.ProbeTimeout, "an answer of Core ML", "none until the "+o.Ended+", "+while))
 	}
-	return append(reasons, at("PROBE_CRASHED", "a prediction", o.Ended+" "+while+lastLine(o.Stderr)))
+	return append(reasons, at(reason.ProbeCrashed, "a prediction", o.Ended+" "+while+lastLine(o.Stderr)))
 }
 
 func lastLine(s string) string {
@@ -62,48 +62,48 @@ func JudgeReport(r *probe.Report, encoder, output string) []reason.Reason {
 			want = probe.AllUnits
 		}
 		if f.Value != want {
-			add("PROBE_CONFIGURATION", fmt.Sprintf("%s %s, as the runtime's bridge leaves it", f.Field, want), f.Value)
+			add(reason.ProbeConfiguration, fmt.Sprintf("%s %s, as the runtime's bridge leaves it", f.Field, want), f.Value)
 		}
 	}
 	first, last := r.Attempts[0], r.Attempts[len(r.Attempts)-1]
 	switch {
 	case first.Route == probe.RoutePath:
-		add("LOAD_NOT_ASKED", "a compiled model that Core ML can be asked to load", first.Error.String())
+		add(reason.LoadNotAsked, "a compiled model that Core ML can be asked to load", first.Error.String())
 		return reasons
 	case last.Result == probe.Failed:
-		add("LOAD_FAILED", "a model that loads at all compute units", Attempts(r))
+		add(reason.LoadFailed, "a model that loads at all compute units", Attempts(r))
 		return reasons
 	case last.Result == probe.Pending:
-		add("PROBE_CRASHED", "an answer of Core ML", "none, when it was to load at "+*last.Asked)
+		add(reason.ProbeCrashed, "an answer of Core ML", "none, when it was to load at "+*last.Asked)
 		return reasons
 	case len(r.Attempts) > 1:
-		add("LOAD_FALLBACK", "a model that loads at all compute units, as the runtime's bridge asks", Attempts(r))
+		add(reason.LoadFallback, "a model that loads at all compute units, as the runtime's bridge asks", Attempts(r))
 	}
 	switch p := r.Prediction; p.Result {
 	case probe.Failed:
-		add("PREDICTION_FAILED", "an output", p.Error.String())
+		add(reason.PredictionFailed, "an output", p.Error.String())
 		return reasons
 	case probe.Predicted:
 	default:
-		add("PROBE_CRASHED", "a prediction", "none: it is "+p.Result)
+		add(reason.ProbeCrashed, "a prediction", "none: it is "+p.Result)
 		return reasons
 	}
 	o, ok := r.Output(output)
 	if !ok {
-		add("PREDICTION_FAILED", "an output named "+output, fmt.Sprintf("outputs %q", r.Features))
+		add(reason.PredictionFailed, "an output named "+output, fmt.Sprintf("outputs %q", r.Features))
 		return reasons
 	}
 	if o.DType != "float32" {
-		add("PARITY_TYPE", "float32", fmt.Sprintf("%s (code %d)", o.DType, o.DTypeCode))
+		add(reason.ParityType, "float32", fmt.Sprintf("%s (code %d)", o.DType, o.DTypeCode))
 	}
 	if !o.Contiguous {
-		add("PARITY_STRIDES", "elements next to each other, which is how the runtime's bridge copies them", fmt.Sprintf("shape %v with strides %v", o.Shape, o.Strides))
+		add(reason.ParityStrides, "elements next to each other, which is how the runtime's bridge copies them", fmt.Sprintf("shape %v with strides %v", o.Shape, o.Strides))
 	}
 	if o.SharesInput {
-		add("PARITY_ALIAS", "an output in memory of its own", "one that lies in the input's")
+		add(reason.ParityAlias, "an output in memory of its own", "one that lies in the input's")
 	}
 	if !r.InputsUnchanged {
-		add("PARITY_INPUT_CHANGED", "the mel as it was", "a mel that the prediction changed")
+		add(reason.ParityInputChanged, "the mel as it was", "a mel that the prediction changed")
 	}
 	return reasons
 }

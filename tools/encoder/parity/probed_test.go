@@ -87,7 +87,7 @@ func TestJudgeOutcome(t *testing.T) {
 			t.Errorf("%s: %v, want %s alone, finding %q", c.name, got, c.code, c.found)
 			continue
 		}
-		if d, ok := Reasons.Lookup(c.code); !ok || d.Class != c.class {
+		if d, ok := reason.Lookup(c.code); !ok || d.Class != c.class {
 			t.Errorf("%s: %s is of class %q, want %q", c.name, c.code, d.Class, c.class)
 		}
 	}

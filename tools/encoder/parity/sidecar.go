@@ -71,7 +71,7 @@ func ReadSide(path, member, role string) (Tensor, *Sidecar, []reason.Reason, err
 	case errors.Is(err, tensorfile.ErrRequest), errors.As(err, &system):
 		return Tensor{}, nil, nil, err
 	default:
-		code := map[string]string{"reference": "REFERENCE_UNFIT", "candidate": "CANDIDATE_UNFIT"}[role]
+		code := map[string]string{"reference": reason.ReferenceUnfit, "candidate": reason.CandidateUnfit}[role]
 		return Tensor{}, nil, []reason.Reason{{Code: code, Where: path, Expected: "a tensor of floating-point numbers, whole and well-formed", Found: err.Error()}}, nil
 	}
 	out := Tensor{Shape: t.Shape, Values: t.Values, Name: role + " " + path}
@@ -81,7 +81,7 @@ func ReadSide(path, member, role string) (Tensor, *Sidecar, []reason.Reason, err
 	}
 	// Whatever the sidecar says, halves are not what an encoder of float32 puts out. Float64 holds it.
 	if t.Type != "float32" && t.Type != "float64" {
-		code := map[string]string{"reference": "REFERENCE_TERMS", "candidate": "PARITY_TYPE"}[role]
+		code := map[string]string{"reference": reason.ReferenceTerms, "candidate": reason.ParityType}[role]
 		reasons = append(reasons, reason.Reason{Code: code, Where: path, Expected: "float32", Found: t.Type})
 	}
 	return out, s, reasons, err
@@ -93,14 +93,14 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 	}
 	data, err := os.ReadFile(path + ".json")
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, bad("REFERENCE_SIDECAR", "a sidecar that says how the tensor was made", "none"), nil
+		return nil, bad(reason.ReferenceSidecar, "a sidecar that says how the tensor was made", "none"), nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	s := &Sidecar{}
 	if err := strictjson.Decode(data, s); err != nil {
-		return nil, bad("REFERENCE_SIDECAR", "a sidecar of schema 1", err.Error()), nil
+		return nil, bad(reason.ReferenceSidecar, "a sidecar of schema 1", err.Error()), nil
 	}
 	digest, err := FileDigest(path)
 	if err != nil {
@@ -108,15 +108,15 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 	}
 	switch {
 	case s.Schema != 1:
-		return nil, bad("REFERENCE_SIDECAR", "schema 1", fmt.Sprintf("schema %d", s.Schema)), nil
+		return nil, bad(reason.ReferenceSidecar, "schema 1", fmt.Sprintf("schema %d", s.Schema)), nil
 	case s.Probe != nil && s.Probe.Check() != nil:
-		return nil, bad("REFERENCE_SIDECAR", "a report of coremlprobe that agrees with itself", s.Probe.Check().Error()), nil
+		return nil, bad(reason.ReferenceSidecar, "a report of coremlprobe that agrees with itself", s.Probe.Check().Error()), nil
 	case s.TensorSHA256 != digest:
-		return nil, bad("REFERENCE_SIDECAR", "tensor_sha256 "+digest, s.TensorSHA256), nil
+		return nil, bad(reason.ReferenceSidecar, "tensor_sha256 "+digest, s.TensorSHA256), nil
 	case s.Role != role && (s.Role == "reference" || s.Role == "candidate"):
-		return s, bad("SIDES_SWAPPED", "a "+role, "a tensor that calls itself "+s.Role), nil
+		return s, bad(reason.SidesSwapped, "a "+role, "a tensor that calls itself "+s.Role), nil
 	case s.Role != role:
-		return s, bad("REFERENCE_SIDECAR", "role "+role, fmt.Sprintf("role %q", s.Role)), nil
+		return s, bad(reason.ReferenceSidecar, "role "+role, fmt.Sprintf("role %q", s.Role)), nil
 	}
 	if role != "reference" {
 		return s, nil, nil
@@ -126,15 +126,15 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 		{"dtype", "float32", s.DType}, {"mode", "eval", s.Mode}, {"device", "cpu", s.Device}, {"attention", "eager", s.Attention},
 	} {
 		if t.have != t.want {
-			reasons = append(reasons, bad("REFERENCE_TERMS", t.name+" "+t.want, fmt.Sprintf("%s %q", t.name, t.have))...)
+			reasons = append(reasons, bad(reason.ReferenceTerms, t.name+" "+t.want, fmt.Sprintf("%s %q", t.name, t.have))...)
 		}
 	}
 	if strings.TrimSpace(s.Model) == "" || strings.TrimSpace(s.Revision) == "" {
-		reasons = append(reasons, bad("REFERENCE_TERMS", "the source model and its revision", fmt.Sprintf("model %q, revision %q", s.Model, s.Revision))...)
+		reasons = append(reasons, bad(reason.ReferenceTerms, "the source model and its revision", fmt.Sprintf("model %q, revision %q", s.Model, s.Revision))...)
 	}
 	// What an encoder predicted would agree with that encoder, whatever it computes.
 	if s.EncoderDigest != "" || s.Probe != nil {
-		reasons = append(reasons, bad("REFERENCE_TERMS", "the source model's own output", fmt.Sprintf("one that was predicted from an encoder, encoder_digest %q", s.EncoderDigest))...)
+		reasons = append(reasons, bad(reason.ReferenceTerms, "the source model's own output", fmt.Sprintf("one that was predicted from an encoder, encoder_digest %q", s.EncoderDigest))...)
 	}
 	return s, reasons, nil
 }

@@ -17,21 +17,10 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/bindiff"
 )
-
-// Reasons are the codes of this package.
-var Reasons = reason.Table{
-	{Code: "REBUILT_DIFFERS", Class: reason.Fail, Means: "Building the same sources again gave another whisper-cli or another model than the receipt binds.", Do: "See which section differs: a path, a date or a build id says what is not reproducible; code says that something else was compiled."},
-	{Code: "ENCODER_REBUILT_DIFFERS", Class: reason.Inconclusive, Means: "The encoder, compiled again, is another artifact than the one that the receipt binds. Apple's compiler may not be deterministic.", Do: "Ship the encoder that was gated, or gate the new one: the old receipt never covers it."},
-	{Code: "AUDIT_INPUT_DIFFERS", Class: reason.Fail, Means: "The checkout that was built is not what the receipt was made from: another pin, patch, manifest, policy or fixture.", Do: "Check out the revision that the receipt was made from, and choose its pin."},
-	{Code: "AUDIT_TOOLCHAIN_DIFFERS", Class: reason.Inconclusive, Means: "The toolchain of this machine is not the one that the receipt names, so a difference proves nothing.", Do: "Audit with the compiler that the receipt names (--config=hermetic pins one)."},
-	{Code: "AUDIT_LANE_DIFFERS", Class: reason.Inconclusive, Means: "This machine builds another lane, or another identity of it, than the receipt's.", Do: "Audit on a machine of the receipt's lane."},
-	{Code: "AUDIT_EVIDENCE_DIFFERS", Class: reason.Fail, Means: "The same program with the same inputs left other evidence.", Do: "coregate diff shows what; on the emulated lane evidence repeats byte for byte."},
-	{Code: "AUDIT_VERDICT_DIFFERS", Class: reason.Fail, Means: "Judged again, the gate has another verdict or other grounds.", Do: "coregate diff shows what changed."},
-	{Code: "ORIGINAL_MISMATCH", Class: reason.Refuse, Means: "A file that was given as the original is not the one that the receipt binds, so comparing with it would explain nothing.", Do: "Give the file that was gated."},
-}
 
 // Request says what to audit and with what.
 type Request struct {
@@ -53,18 +42,12 @@ type Request struct {
 
 // Result is what an audit found.
 type Result struct {
-	Verdict reason.Verdict     `json:"verdict"`
-	Reasons []reason.Reason    `json:"reasons"`
-	Notes   []reason.Reason    `json:"notes"`
+	verdict.Findings
 	Changes []statement.Change `json:"changes"`
 	// Program explains a program that differs, Encoder an encoder that does.
 	Program []bindiff.Difference `json:"program"`
 	Encoder []string             `json:"encoder"`
 	Facts   map[string]any       `json:"facts"`
-}
-
-func (r *Result) add(code, where, expected, found string, args ...any) {
-	r.Reasons = append(r.Reasons, reason.Errorf(code, where, expected, found, args...).Reason)
 }
 
 // Run rebuilds and compares. An error means that the audit could not be made.
@@ -88,7 +71,7 @@ func checkOriginals(q Request) error {
 			return err
 		}
 		if want := q.Receipt.Subject[0].Digest["sha256"]; sum != want {
-			return reason.Errorf("ORIGINAL_MISMATCH", q.CLI, want, "%s", sum)
+			return reason.Errorf(reason.OriginalMismatch, q.CLI, want, "%s", sum)
 		}
 	}
 	if q.Encoder != "" {
@@ -97,7 +80,7 @@ func checkOriginals(q Request) error {
 			return err
 		}
 		if want := q.Receipt.Subject[2].Digest["sha256"]; sum != want {
-			return reason.Errorf("ORIGINAL_MISMATCH", q.Encoder, want, "%s", sum)
+			return reason.Errorf(reason.OriginalMismatch, q.Encoder, want, "%s", sum)
 		}
 	}
 	return nil
@@ -106,7 +89,7 @@ func checkOriginals(q Request) error {
 // Compare holds a rebuilt receipt against the audited one. spec names the rebuilt files.
 func Compare(q Request, rebuilt *statement.Statement, spec *statement.Spec) (*Result, error) {
 	r := &Result{
-		Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Program: []bindiff.Difference{}, Encoder: []string{}, Facts: map[string]any{},
+		Findings: verdict.New(), Program: []bindiff.Difference{}, Encoder: []string{}, Facts: map[string]any{},
 		Changes: append([]statement.Change{}, statement.Diff(q.Receipt.Unsealed(), rebuilt)...),
 	}
 	sums := map[string]string{}
@@ -125,7 +108,6 @@ func Compare(q Request, rebuilt *statement.Statement, spec *statement.Spec) (*Re
 	if changed(r.Changes, "subject "+statement.SubjectEncoder) && q.Encoder != "" {
 		r.Encoder = compareEncoders(q.Encoder, spec.Encoder, spec.Model)
 	}
-	r.Verdict = Reasons.Verdict(r.Reasons)
 	return r, nil
 }
 
@@ -144,22 +126,22 @@ func (r *Result) classify(c statement.Change) {
 	kind, _, _ := strings.Cut(c.What, " ")
 	switch {
 	case c.What == "subject "+statement.SubjectEncoder:
-		r.add("ENCODER_REBUILT_DIFFERS", c.What, c.From, "%s", c.To)
+		r.Add(reason.EncoderRebuiltDiffers, c.What, c.From, c.To)
 	case kind == "subject":
-		r.add("REBUILT_DIFFERS", c.What, c.From, "%s", c.To)
+		r.Add(reason.RebuiltDiffers, c.What, c.From, c.To)
 	case kind == "lane":
-		r.add("AUDIT_LANE_DIFFERS", c.What, c.From, "%s", c.To)
+		r.Add(reason.AuditLaneDiffers, c.What, c.From, c.To)
 	case kind == "toolchain":
-		r.add("AUDIT_TOOLCHAIN_DIFFERS", c.What, c.From, "%s", c.To)
+		r.Add(reason.AuditToolchainDiffers, c.What, c.From, c.To)
 	case kind == "pin", kind == "patch", kind == "policy", kind == "flavour", kind == "required",
 		kind == "material" && !strings.Contains(c.What, "whisper-cli") && !strings.Contains(c.What, "gate_evaluator"):
-		r.add("AUDIT_INPUT_DIFFERS", c.What, c.From, "%s", c.To)
+		r.Add(reason.AuditInputDiffers, c.What, c.From, c.To)
 	case kind == "material":
-		r.add("REBUILT_DIFFERS", c.What, c.From, "%s", c.To)
+		r.Add(reason.RebuiltDiffers, c.What, c.From, c.To)
 	case kind == "evidence" && !r.explained():
-		r.add("AUDIT_EVIDENCE_DIFFERS", c.What, c.From, "%s", c.To)
+		r.Add(reason.AuditEvidenceDiffers, c.What, c.From, c.To)
 	case (kind == "verdict" || kind == "judgement") && !r.explained():
-		r.add("AUDIT_VERDICT_DIFFERS", c.What, c.From, "%s", c.To)
+		r.Add(reason.AuditVerdictDiffers, c.What, c.From, c.To)
 	}
 }
 

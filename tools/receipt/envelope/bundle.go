@@ -3,12 +3,11 @@ package envelope
 import (
 	"fmt"
 
+	"github.com/gowebpki/jcs"
 	bundlepb "github.com/sigstore/protobuf-specs/gen/pb-go/bundle/v1"
 	commonpb "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
 	dssepb "github.com/sigstore/protobuf-specs/gen/pb-go/dsse"
 	"google.golang.org/protobuf/encoding/protojson"
-
-	"github.com/gowebpki/jcs"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
@@ -46,7 +45,7 @@ func Bundle(envelope []byte, key *Key) ([]byte, error) {
 // several forms of base64, so the strict reader looks first.
 func parseBundle(data []byte) (*Envelope, error) {
 	malformed := func(format string, args ...any) error {
-		return reason.Errorf("ENVELOPE_MALFORMED", "signed file", "a Sigstore bundle "+BundleMediaType+" around a DSSE envelope", format, args...)
+		return reason.Errorf(reason.EnvelopeMalformed, "signed file", "a Sigstore bundle "+BundleMediaType+" around a DSSE envelope", format, args...)
 	}
 	// What is not a key's hint (certificates, log entries, timestamps) could not be checked offline
 	// with a key, so a bundle that has it is left to Sigstore's own tools.

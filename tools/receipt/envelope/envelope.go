@@ -73,14 +73,14 @@ func Parse(data []byte) (*Envelope, error) {
 	// A first look only: the strict readers below decide.
 	_ = json.Unmarshal(data, &kind)
 	if kind.PredicateType != nil {
-		return nil, reason.Errorf("UNSIGNED_ENVELOPE", "signed file", "an envelope with a signature", "a bare statement of predicate type %q", *kind.PredicateType)
+		return nil, reason.Errorf(reason.UnsignedEnvelope, "signed file", "an envelope with a signature", "a bare statement of predicate type %q", *kind.PredicateType)
 	}
 	if kind.MediaType != nil {
 		return parseBundle(data)
 	}
 	d := document{}
 	if err := strictjson.Decode(data, &d); err != nil {
-		return nil, reason.Errorf("ENVELOPE_MALFORMED", "signed file", "a DSSE envelope", "%v", err)
+		return nil, reason.Errorf(reason.EnvelopeMalformed, "signed file", "a DSSE envelope", "%v", err)
 	}
 	return decode(d)
 }
@@ -90,7 +90,7 @@ func decode(d document) (*Envelope, error) {
 		return nil, unsigned()
 	}
 	if len(d.Signatures) > maxSignatures {
-		return nil, reason.Errorf("ENVELOPE_MALFORMED", "signatures", fmt.Sprintf("at most %d", maxSignatures), "%d", len(d.Signatures))
+		return nil, reason.Errorf(reason.EnvelopeMalformed, "signatures", fmt.Sprintf("at most %d", maxSignatures), "%d", len(d.Signatures))
 	}
 	e := &Envelope{PayloadType: d.PayloadType}
 	alphabet := &alphabet{}
@@ -109,7 +109,7 @@ func decode(d document) (*Envelope, error) {
 }
 
 func unsigned() error {
-	return reason.Errorf("UNSIGNED_ENVELOPE", "signatures", "at least one", "none")
+	return reason.Errorf(reason.UnsignedEnvelope, "signatures", "at least one", "none")
 }
 
 // alphabet decodes base64 in either alphabet, the same one for every text that it is given.
@@ -119,7 +119,7 @@ func (a *alphabet) decode(where, text string) ([]byte, error) {
 	a.standard = a.standard || strings.ContainsAny(text, "+/")
 	a.url = a.url || strings.ContainsAny(text, "-_")
 	malformed := func(found string) error {
-		return reason.Errorf("ENVELOPE_MALFORMED", where, "base64 in one alphabet, padded, without white space or stray bits", "%s", found)
+		return reason.Errorf(reason.EnvelopeMalformed, where, "base64 in one alphabet, padded, without white space or stray bits", "%s", found)
 	}
 	if a.standard && a.url {
 		return nil, malformed("both alphabets")
@@ -145,10 +145,10 @@ func (e *Envelope) Open(ctx context.Context, key *Key) (payload []byte, others i
 		return nil, 0, unsigned()
 	}
 	if e.PayloadType != PayloadType {
-		return nil, 0, reason.Errorf("PAYLOAD_TYPE", "payloadType", PayloadType, "%q", e.PayloadType)
+		return nil, 0, reason.Errorf(reason.PayloadType, "payloadType", PayloadType, "%q", e.PayloadType)
 	}
 	if e.Hint != nil && *e.Hint != key.ID() {
-		return nil, 0, reason.Errorf("KEY_ID_MISMATCH", "verificationMaterial.publicKey.hint", key.ID(), "%q", *e.Hint)
+		return nil, 0, reason.Errorf(reason.KeyIDMismatch, "verificationMaterial.publicKey.hint", key.ID(), "%q", *e.Hint)
 	}
 	pae := dsse.PAE(e.PayloadType, e.Payload)
 	good := 0
@@ -157,20 +157,20 @@ func (e *Envelope) Open(ctx context.Context, key *Key) (payload []byte, others i
 		valid := key.Verify(ctx, pae, s.Sig) == nil
 		switch {
 		case valid && s.KeyID != "" && s.KeyID != key.ID():
-			return nil, 0, reason.Errorf("KEY_ID_MISMATCH", where+".keyid", key.ID(), "%q on a signature that this key made", s.KeyID)
+			return nil, 0, reason.Errorf(reason.KeyIDMismatch, where+".keyid", key.ID(), "%q on a signature that this key made", s.KeyID)
 		case valid:
 			good++
 		case s.KeyID == key.ID() || s.KeyID == "":
-			return nil, 0, reason.Errorf("SIGNATURE_INVALID", where, "a signature by key "+key.ID(), "one that does not verify")
+			return nil, 0, reason.Errorf(reason.SignatureInvalid, where, "a signature by key "+key.ID(), "one that does not verify")
 		default:
 			others++
 		}
 	}
 	if good == 0 {
-		return nil, 0, reason.Errorf("KEY_ID_MISMATCH", "signatures", "a signature by key "+key.ID(), "only signatures that name other keys (%q)", e.Signatures[0].KeyID)
+		return nil, 0, reason.Errorf(reason.KeyIDMismatch, "signatures", "a signature by key "+key.ID(), "only signatures that name other keys (%q)", e.Signatures[0].KeyID)
 	}
 	if good > 1 {
-		return nil, 0, reason.Errorf("ENVELOPE_MALFORMED", "signatures", "one signature by key "+key.ID(), "%d", good)
+		return nil, 0, reason.Errorf(reason.EnvelopeMalformed, "signatures", "one signature by key "+key.ID(), "%d", good)
 	}
 	return e.Payload, others, nil
 }

@@ -53,7 +53,7 @@ func readKey(path, kind string, parse func([]byte) (*Key, error)) (*Key, error) 
 				found += ", and more behind it"
 			}
 		}
-		return nil, reason.Errorf("KEY_UNSUPPORTED", path, "one PEM block "+kind, "%s", found)
+		return nil, reason.Errorf(reason.KeyUnsupported, path, "one PEM block "+kind, "%s", found)
 	}
 	key, err := parse(block.Bytes)
 	if err != nil {
@@ -65,11 +65,11 @@ func readKey(path, kind string, parse func([]byte) (*Key, error)) (*Key, error) 
 func parsePrivate(der []byte) (*Key, error) {
 	private, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
-		return nil, reason.Errorf("KEY_UNSUPPORTED", "private key", "PKCS#8", "%v", err)
+		return nil, reason.Errorf(reason.KeyUnsupported, "private key", "PKCS#8", "%v", err)
 	}
 	signer, ok := private.(crypto.Signer)
 	if !ok {
-		return nil, reason.Errorf("KEY_UNSUPPORTED", "private key", "Ed25519 or ECDSA P-256", "%T", private)
+		return nil, reason.Errorf(reason.KeyUnsupported, "private key", "Ed25519 or ECDSA P-256", "%T", private)
 	}
 	key, err := NewKey(signer.Public())
 	if err != nil {
@@ -82,7 +82,7 @@ func parsePrivate(der []byte) (*Key, error) {
 func parsePublic(der []byte) (*Key, error) {
 	public, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
-		return nil, reason.Errorf("KEY_UNSUPPORTED", "public key", "SubjectPublicKeyInfo", "%v", err)
+		return nil, reason.Errorf(reason.KeyUnsupported, "public key", "SubjectPublicKeyInfo", "%v", err)
 	}
 	return NewKey(public)
 }
@@ -93,10 +93,10 @@ func NewKey(public crypto.PublicKey) (*Key, error) {
 	case ed25519.PublicKey:
 	case *ecdsa.PublicKey:
 		if k.Curve != elliptic.P256() {
-			return nil, reason.Errorf("KEY_UNSUPPORTED", "key", "the curve P-256", "%s", k.Curve.Params().Name)
+			return nil, reason.Errorf(reason.KeyUnsupported, "key", "the curve P-256", "%s", k.Curve.Params().Name)
 		}
 	default:
-		return nil, reason.Errorf("KEY_UNSUPPORTED", "key", "Ed25519 or ECDSA P-256", "%T", public)
+		return nil, reason.Errorf(reason.KeyUnsupported, "key", "Ed25519 or ECDSA P-256", "%T", public)
 	}
 	der, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	frozen "github.com/coreml-gate/rules_coreml_gate/gate/policy"
+	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
-
-	frozen "github.com/coreml-gate/rules_coreml_gate/gate/policy"
-	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 )
 
 // World is a gate's files in a directory, and what they hold.

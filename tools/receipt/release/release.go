@@ -17,20 +17,13 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 // PredicateType is the type of a release's predicate; docs/receipt.md describes it.
 const PredicateType = "https://github.com/coreml-gate/rules_coreml_gate/coreml-release/v1"
-
-// Reasons are the codes of this package.
-var Reasons = reason.Table{
-	{Code: "RECEIPT_NEEDED", Class: reason.Inconclusive, Means: "Something was demanded of a release that only its receipts can answer: a policy, a judgement, an age, an OS build.", Do: "Give every receipt of the release with --file."},
-	{Code: "RECEIPT_UNLISTED", Class: reason.Fail, Means: "A receipt at hand is not one that the release was made from.", Do: "Give the receipts of this release."},
-	{Code: "RELEASE_DIFFERS", Class: reason.Fail, Means: "What the release says about a receipt is not what that receipt, which is at hand, says.", Do: "Make the release again from its receipts."},
-	{Code: "RELEASE_INCOMPLETE", Class: reason.Fail, Means: "The release has no receipt on the lane that is demanded for one of its gates.", Do: "Gate on that lane and release again."},
-}
 
 // Entry is one receipt of a release.
 type Entry struct {
@@ -119,7 +112,7 @@ func Build(s *Spec) (*Statement, error) {
 	for _, e := range out.Predicate.Receipts {
 		out.Subject = append(out.Subject, e.subject())
 	}
-	out.Predicate.Verdict = verdict(out.Predicate.Receipts)
+	out.Predicate.Verdict = conclude(out.Predicate.Receipts)
 	return out, nil
 }
 
@@ -166,23 +159,13 @@ func (e Entry) check() error {
 
 var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func verdict(entries []Entry) reason.Verdict {
-	out := reason.Pass
-	if len(entries) == 0 {
-		return reason.Failed
+// conclude is the verdict over the entries; a release of nothing fails.
+func conclude(entries []Entry) reason.Verdict {
+	verdicts := make([]reason.Verdict, len(entries))
+	for i, e := range entries {
+		verdicts[i] = e.Verdict
 	}
-	for _, e := range entries {
-		switch e.Verdict {
-		case reason.Pass:
-		case reason.Unknown, reason.Inadmissible:
-			if out == reason.Pass {
-				out = reason.Unknown
-			}
-		default:
-			return reason.Failed
-		}
-	}
-	return out
+	return verdict.Worst(verdicts...)
 }
 
 // Encode returns the canonical bytes of s, which must pass [Statement.Check].
@@ -234,7 +217,7 @@ func (s *Statement) Check() error {
 			return fmt.Errorf("release: subject %d is %v, expected %v", i, got, want)
 		}
 	}
-	if want := verdict(entries); s.Predicate.Verdict != want {
+	if want := conclude(entries); s.Predicate.Verdict != want {
 		return fmt.Errorf("release: verdict is %q, but its receipts give %q", s.Predicate.Verdict, want)
 	}
 	return nil

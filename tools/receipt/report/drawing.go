@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
@@ -49,7 +50,7 @@ func chain(d *Data) template.HTML {
 	const width, half, third, height = 360, 172, 112, 46
 	p := &d.Receipt.Predicate
 	verdictOf := func(name string) string {
-		i := slices.IndexFunc(p.Judgements, func(j *judge.Judgement) bool { return j.Name == name })
+		i := slices.IndexFunc(p.Judgements, func(j *verdict.Judgement) bool { return j.Name == name })
 		if i < 0 {
 			return "other"
 		}
@@ -141,7 +142,7 @@ var devices = []struct{ fact, name string }{{"share_neural_engine", "Neural Engi
 
 // placement draws the shares of a placement judgement, or nothing without one.
 func placement(p *statement.Predicate) template.HTML {
-	i := slices.IndexFunc(p.Judgements, func(j *judge.Judgement) bool { return j.Name == "placement" })
+	i := slices.IndexFunc(p.Judgements, func(j *verdict.Judgement) bool { return j.Name == "placement" })
 	if i < 0 {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
@@ -78,7 +79,7 @@ func (d *Data) HTML(w io.Writer) error {
 		Runs: d.runs(), Words: d.words(), Lane: sorted(p.LaneIdentity), Toolchain: sorted(p.Toolchain),
 	}
 	for _, name := range p.Required {
-		if !slices.ContainsFunc(p.Judgements, func(j *judge.Judgement) bool { return j.Name == name }) {
+		if !slices.ContainsFunc(p.Judgements, func(j *verdict.Judgement) bool { return j.Name == name }) {
 			view.Missing = append(view.Missing, name)
 		}
 	}

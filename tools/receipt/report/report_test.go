@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // data is a report on a world, with all its files at hand.
@@ -33,7 +33,7 @@ func data(t *testing.T, w *gatefixture.World) *report.Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Explain, d.Reference, d.Machine = judge.Reasons.Lookup, evidencetest.Reference, "here"
+	d.Explain, d.Reference, d.Machine = reason.Lookup, evidencetest.Reference, "here"
 	for _, e := range []*evidence.Evidence{w.CoreML, w.Canary, w.Contrast} {
 		bytes, err := evidence.Encode(e)
 		if err != nil {
@@ -116,7 +116,7 @@ func TestFailures(t *testing.T) {
 	w.Canary.Exit = evidence.Exit{Kind: evidence.ExitSignal, Signal: 6}
 	evidencetest.SetStreams(w.CoreML, evidencetest.Stderr("coreml"), strings.Replace(evidencetest.Reference, "ask what you", "ask you", 1))
 	w.Write(t)
-	def, _ := judge.Reasons.Lookup("CANARY_SIGNAL")
+	def, _ := reason.Lookup("CANARY_SIGNAL")
 	page := html(t, data(t, w))
 	wants(t, page, []string{`<p class="verdict">fail</p>`, "CANARY_SIGNAL", "signal 6 (SIGABRT)", def.Do, `<span class="del">what</span>`}, `<p class="verdict">pass</p>`)
 }
@@ -172,7 +172,7 @@ func TestHostile(t *testing.T) {
 	for _, j := range p.Judgements {
 		r := reason.Reason{Code: bad, Where: bad, Expected: bad, Found: bad}
 		j.Name, j.Facts, j.Notes, j.Reasons = bad, map[string]any{bad: bad}, []reason.Reason{r}, append(j.Reasons, r)
-		j.Policy = &judge.PolicyRef{Name: bad, SHA256: bad}
+		j.Policy = &verdict.PolicyRef{Name: bad, SHA256: bad}
 	}
 	p.Provisional = []string{bad}
 	p.Materials[0].Name = bad

@@ -132,7 +132,7 @@ func missing(d *Data, suite *junitSuite) {
 			found = found || j.Name == name
 		}
 		if !found {
-			suite.add(name, reason.Failed, &junitFailure{Type: "JUDGEMENT_MISSING", Message: "the receipt requires this judgement and does not have it"})
+			suite.add(name, reason.Failed, &junitFailure{Type: reason.JudgementMissing, Message: "the receipt requires this judgement and does not have it"})
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
@@ -24,7 +25,7 @@ type inputs struct {
 	evidence  []EvidenceRef
 	reference string
 	policies  []*policy.Policy
-	others    []*judge.Judgement
+	others    []*verdict.Judgement
 	encoder   []EncoderFile
 	// sums are SHA-256 values by the spec's member, for those members that name a file.
 	sums map[string]string
@@ -47,9 +48,9 @@ func Build(s *Spec) (*Statement, error) {
 	for _, pol := range in.policies {
 		p.Policies = append(p.Policies, PolicyRef{Name: pol.Name, Kind: pol.Kind, SHA256: pol.SHA256, Frozen: pol.IsFrozen()})
 	}
-	p.Judgements = slices.Concat([]*judge.Judgement{in.binding(), in.judgeSources()}, judge.JudgeRuns(in.runs, in.reference), in.others)
+	p.Judgements = slices.Concat([]*verdict.Judgement{in.binding(), in.judgeSources()}, judge.JudgeRuns(in.runs, in.reference), in.others)
 	p.Provisional = provisional(&p)
-	p.Verdict = verdict(&p)
+	p.Verdict = conclude(&p)
 	return &Statement{
 		Type: StatementType, PredicateType: PredicateType, Predicate: p,
 		Subject: []Resource{
@@ -179,7 +180,7 @@ func (in *inputs) readJudgements(s *Spec) error {
 		in.policies = append(in.policies, p)
 	}
 	for _, path := range s.Judgements {
-		j := &judge.Judgement{}
+		j := &verdict.Judgement{}
 		if err := readJSON(path, j); err != nil {
 			return err
 		}
@@ -230,30 +231,26 @@ func (in *inputs) materials() []Resource {
 	return out
 }
 
-// judgement makes one of this package's judgements from its reasons.
-func judgement(name string, reasons []reason.Reason, facts map[string]any) *judge.Judgement {
-	return &judge.Judgement{Name: name, Verdict: Reasons.Verdict(reasons), Reasons: reasons, Notes: []reason.Reason{}, Facts: facts}
-}
-
 // judgeSources judges the fresh hash of the sources.
-func (in *inputs) judgeSources() *judge.Judgement {
-	reasons := []reason.Reason{}
+func (in *inputs) judgeSources() *verdict.Judgement {
+	j := verdict.NewJudgement("sources")
 	c := in.sources
 	if c.ManifestSHA256 != in.identity.ManifestSHA256 {
-		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: "manifest " + in.identity.ManifestSHA256, Found: c.ManifestSHA256, Where: "sources"})
+		j.Add(reason.SourcesChanged, "sources", "manifest "+in.identity.ManifestSHA256, c.ManifestSHA256)
 	}
 	for _, d := range c.Mismatches {
-		reasons = append(reasons, reason.Reason{Code: "SOURCES_CHANGED", Expected: d.Expected, Found: d.Found, Where: d.Path})
+		j.Add(reason.SourcesChanged, d.Path, d.Expected, d.Found)
 	}
-	return judgement("sources", reasons, map[string]any{"files": c.Files})
+	j.Facts["files"] = c.Files
+	return j
 }
 
 // binding holds what was judged against what is bound.
-func (in *inputs) binding() *judge.Judgement {
-	reasons := []reason.Reason{}
+func (in *inputs) binding() *verdict.Judgement {
+	j := verdict.NewJudgement("binding")
 	equal := func(where, expected, found string) {
 		if expected != found {
-			reasons = append(reasons, reason.Reason{Code: "DIGEST_MISMATCH", Expected: expected, Found: found, Where: where})
+			j.Add(reason.DigestMismatch, where, expected, found)
 		}
 	}
 	coreml, contrast := in.runs.CoreML, in.runs.Contrast
@@ -270,18 +267,18 @@ func (in *inputs) binding() *judge.Judgement {
 	equal("content manifest", in.identity.ManifestSHA256, in.sums["manifest"])
 	equal("patch", in.identity.Patch.SHA256, in.sums["patch"])
 	if coreml.Flavour != "coreml" {
-		reasons = append(reasons, reason.Reason{Code: "FLAVOUR_EXPERIMENTAL", Expected: "coreml", Found: coreml.Flavour, Where: "flavour"})
+		j.Add(reason.FlavourExperimental, "flavour", "coreml", coreml.Flavour)
 	}
 	if !slices.ContainsFunc(in.policies, func(p *policy.Policy) bool { return p.Kind == "gate" }) {
-		reasons = append(reasons, reason.Reason{Code: "POLICY_MISSING", Expected: "a policy of kind gate", Found: "none", Where: "policies"})
+		j.Add(reason.PolicyMissing, "policies", "a policy of kind gate", "none")
 	}
 	for _, p := range in.policies {
 		if !p.IsFrozen() {
-			reasons = append(reasons, reason.Reason{Code: "POLICY_NOT_FROZEN", Expected: "a frozen policy", Found: p.Name + " " + p.SHA256, Where: "policy"})
+			j.Add(reason.PolicyNotFrozen, "policy", "a frozen policy", p.Name+" "+p.SHA256)
 		}
 	}
-	reasons = append(reasons, in.bindJudgements()...)
-	return judgement("binding", reasons, map[string]any{})
+	j.AddAll(in.bindJudgements())
+	return j
 }
 
 // bindJudgements holds judgements that other actions wrote against what is bound: they must be about
@@ -295,7 +292,7 @@ func (in *inputs) bindJudgements() []reason.Reason {
 	for _, j := range in.others {
 		for fact, want := range bound {
 			if found, ok := j.Facts[fact]; ok && found != want {
-				reasons = append(reasons, reason.Errorf("DIGEST_MISMATCH", j.Name+"."+fact, want, "%v", found).Reason)
+				reasons = append(reasons, reason.Errorf(reason.DigestMismatch, j.Name+"."+fact, want, "%v", found).Reason)
 			}
 		}
 		kind := ""
@@ -303,17 +300,17 @@ func (in *inputs) bindJudgements() []reason.Reason {
 			kind = in.policies[i].Kind
 		}
 		if expected, found := checkSource(j, kind, in.runs.CoreML.Lane, in.runs.CoreML.LaneIdentity); found != "" {
-			reasons = append(reasons, reason.Errorf("JUDGEMENT_LANE", j.Name, expected, "%s", found).Reason)
+			reasons = append(reasons, reason.Errorf(reason.JudgementLane, j.Name, expected, "%s", found).Reason)
 		}
 		if j.Policy == nil {
 			if ofNumbers(j) {
-				reasons = append(reasons, reason.Errorf("POLICY_NOT_FROZEN", j.Name, "a frozen policy", "none").Reason)
+				reasons = append(reasons, reason.Errorf(reason.PolicyNotFrozen, j.Name, "a frozen policy", "none").Reason)
 			}
 			continue
 		}
 		p, err := policy.Frozen(j.Policy.Name)
 		if err != nil || p.SHA256 != j.Policy.SHA256 {
-			reasons = append(reasons, reason.Errorf("POLICY_NOT_FROZEN", j.Name, "a frozen policy", "%s %s", j.Policy.Name, j.Policy.SHA256).Reason)
+			reasons = append(reasons, reason.Errorf(reason.PolicyNotFrozen, j.Name, "a frozen policy", "%s %s", j.Policy.Name, j.Policy.SHA256).Reason)
 		}
 	}
 	slices.SortFunc(reasons, func(a, b reason.Reason) int { return strings.Compare(a.Where, b.Where) })

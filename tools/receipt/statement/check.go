@@ -10,6 +10,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
@@ -69,7 +70,7 @@ func (s *Statement) Check() error {
 			return err
 		}
 	}
-	if want := verdict(p); p.Verdict != want {
+	if want := conclude(p); p.Verdict != want {
 		return fmt.Errorf("receipt: verdict is %q, but its judgements give %q", p.Verdict, want)
 	}
 	if p.Verdict == reason.Pass {
@@ -207,7 +208,7 @@ func (p *Predicate) checkJudgements() error {
 		if (j.Verdict == reason.Pass) != (len(j.Reasons) == 0) {
 			return fmt.Errorf("receipt: judgement %q says %s with %d reasons: a pass has none, and nothing else is without", j.Name, j.Verdict, len(j.Reasons))
 		}
-		if slices.ContainsFunc(p.Judgements[:i], func(o *judge.Judgement) bool { return o.Name == j.Name }) {
+		if slices.ContainsFunc(p.Judgements[:i], func(o *verdict.Judgement) bool { return o.Name == j.Name }) {
 			return fmt.Errorf("receipt: judgement %q stands there twice", j.Name)
 		}
 	}
@@ -298,19 +299,19 @@ func (r Resource) check() error {
 // required are the judgements that every receipt needs, whatever its policy says.
 var required = []string{"binding", "sources", judge.Markers, judge.Canary, judge.Contrast, judge.Transcript}
 
-// verdict is what follows from the judgements: one that is required and missing fails.
-func verdict(p *Predicate) reason.Verdict {
+// conclude is what follows from the judgements: one that is required and missing fails.
+func conclude(p *Predicate) reason.Verdict {
 	for _, name := range append(slices.Clone(required), p.Required...) {
 		if !p.has(name) {
 			return reason.Failed
 		}
 	}
-	return judge.Overall(p.Judgements)
+	return verdict.Overall(p.Judgements)
 }
 
 // has says whether there is a judgement of that name.
 func (p *Predicate) has(name string) bool {
-	return slices.ContainsFunc(p.Judgements, func(j *judge.Judgement) bool { return j.Name == name })
+	return slices.ContainsFunc(p.Judgements, func(j *verdict.Judgement) bool { return j.Name == name })
 }
 
 func pinStatus(supported bool) string {

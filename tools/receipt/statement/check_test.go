@@ -9,10 +9,10 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // TestContradictions makes one member at a time of a receipt that passes contradict the rest, as someone
@@ -72,7 +72,7 @@ func TestContradictions(t *testing.T) {
 		{"unfrozen policy", func(_ *statement.Statement, p *statement.Predicate) { p.Policies[0].Frozen = false }, "not frozen"},
 		{"policy twice", func(_ *statement.Statement, p *statement.Predicate) { p.Policies = append(p.Policies, p.Policies[0]) }, "twice"},
 		{"judgement by a policy of its own", func(_ *statement.Statement, p *statement.Predicate) {
-			p.Judgements[0].Policy = &judge.PolicyRef{Name: "loose", SHA256: zero}
+			p.Judgements[0].Policy = &verdict.PolicyRef{Name: "loose", SHA256: zero}
 		}, "not among the receipt's"},
 		{"judgement of numbers by no policy", func(_ *statement.Statement, p *statement.Predicate) {
 			p.Judgements[0].Facts["satisfies_gate"] = true
@@ -129,47 +129,47 @@ func TestJudgementLane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Spec.Judgements = []string{w.JSON(t, "parity.json", judge.Judgement{
-		Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
-		Facts: map[string]any{"satisfies_gate": true, "kernel_path": "portable"}, Policy: &judge.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
+	w.Spec.Judgements = []string{w.JSON(t, "parity.json", verdict.Judgement{
+		Name: "parity", Findings: verdict.New(),
+		Facts: map[string]any{"satisfies_gate": true, "kernel_path": "portable"}, Policy: &verdict.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
 	})}
 	good := w.Receipt(t)
 	const host = "Mac16,10, Apple M4, macOS 15.6 (24G720)"
 	for _, c := range []struct {
 		name     string
 		physical bool
-		change   func(j *judge.Judgement)
+		change   func(j *verdict.Judgement)
 		says     string
 	}{
-		{"emulated, by the evaluator", false, func(*judge.Judgement) {}, ""},
-		{"emulated, by Core ML", false, func(j *judge.Judgement) {
+		{"emulated, by the evaluator", false, func(*verdict.Judgement) {}, ""},
+		{"emulated, by Core ML", false, func(j *verdict.Judgement) {
 			delete(j.Facts, "kernel_path")
 			j.Facts["core_ml_host"] = host
 		}, "has core_ml_host " + host + ", but on lane emulated"},
-		{"emulated, by both", false, func(j *judge.Judgement) { j.Facts["core_ml_host"] = host }, "has core_ml_host"},
-		{"emulated, on a device", false, func(j *judge.Judgement) { j.Facts["compute_units_loaded"] = "all" }, "has compute_units_loaded all"},
-		{"emulated, by nobody knows what", false, func(j *judge.Judgement) { delete(j.Facts, "kernel_path") }, "nothing that says what computed them"},
-		{"emulated, under another name", false, func(j *judge.Judgement) {
+		{"emulated, by both", false, func(j *verdict.Judgement) { j.Facts["core_ml_host"] = host }, "has core_ml_host"},
+		{"emulated, on a device", false, func(j *verdict.Judgement) { j.Facts["compute_units_loaded"] = "all" }, "has compute_units_loaded all"},
+		{"emulated, by nobody knows what", false, func(j *verdict.Judgement) { delete(j.Facts, "kernel_path") }, "nothing that says what computed them"},
+		{"emulated, under another name", false, func(j *verdict.Judgement) {
 			j.Name = "numbers"
 			delete(j.Facts, "kernel_path")
 			delete(j.Facts, "satisfies_gate")
 		}, "nothing that says what computed them"},
-		{"physical, by Core ML", true, func(j *judge.Judgement) {
+		{"physical, by Core ML", true, func(j *verdict.Judgement) {
 			delete(j.Facts, "kernel_path")
 			j.Facts["core_ml_host"], j.Facts["compute_units_loaded"] = host, "all"
 		}, ""},
-		{"physical, by the evaluator", true, func(*judge.Judgement) {}, "has kernel_path portable, but on lane physical"},
-		{"physical, by both", true, func(j *judge.Judgement) { j.Facts["core_ml_host"] = host }, "has kernel_path"},
-		{"physical, with the evaluator's note", true, func(j *judge.Judgement) {
+		{"physical, by the evaluator", true, func(*verdict.Judgement) {}, "has kernel_path portable, but on lane physical"},
+		{"physical, by both", true, func(j *verdict.Judgement) { j.Facts["core_ml_host"] = host }, "has kernel_path"},
+		{"physical, with the evaluator's note", true, func(j *verdict.Judgement) {
 			delete(j.Facts, "kernel_path")
 			j.Facts["core_ml_host"], j.Notes = host, []reason.Reason{{Code: "EMULATED_UNITS"}}
 		}, "has note EMULATED_UNITS"},
-		{"physical, by another system", true, func(j *judge.Judgement) {
+		{"physical, by another system", true, func(j *verdict.Judgement) {
 			delete(j.Facts, "kernel_path")
 			j.Facts["core_ml_host"] = strings.Replace(host, "24G720", "24G84", 1)
 		}, "macOS 15.6 (24G84), but on lane physical it must have numbers of Core ML on build 24G720"},
-		{"physical, by nobody knows what", true, func(j *judge.Judgement) { delete(j.Facts, "kernel_path") }, "nothing that says what computed them"},
-		{"by no policy", false, func(j *judge.Judgement) { j.Policy = nil }, "by no policy"},
+		{"physical, by nobody knows what", true, func(j *verdict.Judgement) { delete(j.Facts, "kernel_path") }, "nothing that says what computed them"},
+		{"by no policy", false, func(j *verdict.Judgement) { j.Policy = nil }, "by no policy"},
 	} {
 		s, err := statement.Decode(good)
 		if err != nil {

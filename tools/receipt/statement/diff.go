@@ -8,8 +8,8 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // Change is one difference between two receipts.
@@ -108,7 +108,7 @@ func (c *Changes) judgements(p, q *Predicate) {
 	from, to := map[string]string{}, map[string]string{}
 	facts, factsTo := map[string]string{}, map[string]string{}
 	grounds, groundsTo := map[string]string{}, map[string]string{}
-	fill := func(list []*judge.Judgement, verdicts, grounds, facts map[string]string) {
+	fill := func(list []*verdict.Judgement, verdicts, grounds, facts map[string]string) {
 		for _, j := range list {
 			verdicts[j.Name] = string(j.Verdict) + codes(j.Reasons)
 			grounds[j.Name] = texts(j.Reasons)

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 func decoded(t *testing.T, w *gatefixture.World) *statement.Statement {
@@ -72,7 +72,7 @@ func TestDiffSmall(t *testing.T) {
 		{"a note", passing, func(p *statement.Predicate) {
 			p.Judgements[0].Notes = append(p.Judgements[0].Notes, reason.Reason{Code: "EMULATED_UNITS"})
 		}, "fact notes of binding"},
-		{"a judgement's policy", failing, func(p *statement.Predicate) { p.Judgements[0].Policy = &judge.PolicyRef{Name: "mine"} }, "fact policy of binding"},
+		{"a judgement's policy", failing, func(p *statement.Predicate) { p.Judgements[0].Policy = &verdict.PolicyRef{Name: "mine"} }, "fact policy of binding"},
 		{"the tree of the pin", passing, func(p *statement.Predicate) { p.Pin.Tree = strings.Repeat("0", 40) }, "pin tree"},
 		{"a size", passing, func(p *statement.Predicate) { p.EncoderFiles[0].Size++ }, "other members"},
 		{"an order", passing, func(p *statement.Predicate) { slices.Reverse(p.Judgements) }, "other members"},

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // A judgement of numbers says in its facts what computed them: our evaluator by its code, or Core ML by the machine.
@@ -15,7 +15,7 @@ const (
 	parityKind    = "parity"
 	factEvaluator = "kernel_path"
 	factCoreML    = "core_ml_host"
-	noteEvaluator = "EMULATED_UNITS"
+	noteEvaluator = reason.EmulatedUnits
 )
 
 // byCoreML and byEvaluator are facts that only the one or the other leaves.
@@ -25,14 +25,14 @@ var (
 )
 
 // ofNumbers says whether a judgement is one that needs a policy of numbers, whatever policy it has.
-func ofNumbers(j *judge.Judgement) bool {
+func ofNumbers(j *verdict.Judgement) bool {
 	_, says := j.Facts["satisfies_gate"]
 	return says || j.Name == parityKind
 }
 
 // checkSource holds what computed a judgement's numbers against the lane and its identity: what was expected and what was
 // found, both "" where they agree. Numbers that pass must say it; kind is that of the judgement's policy.
-func checkSource(j *judge.Judgement, kind string, lane evidence.Lane, identity map[string]string) (expected, found string) {
+func checkSource(j *verdict.Judgement, kind string, lane evidence.Lane, identity map[string]string) (expected, found string) {
 	expected = "numbers of the emulated lane's evaluator (" + factEvaluator + ")"
 	own, foreign := factEvaluator, byCoreML
 	if lane == evidence.LanePhysical {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -102,32 +103,32 @@ func TestOtherJudgements(t *testing.T) {
 	zero := strings.Repeat("0", 64)
 	for _, c := range []struct {
 		name    string
-		change  func(j *judge.Judgement)
+		change  func(j *verdict.Judgement)
 		verdict reason.Verdict
 		code    string
 	}{
-		{"good", func(*judge.Judgement) {}, reason.Pass, ""},
-		{"of another encoder", func(j *judge.Judgement) { j.Facts["encoder_digest"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
-		{"of another model", func(j *judge.Judgement) { j.Facts["model_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
-		{"of another program", func(j *judge.Judgement) { j.Facts["cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
-		{"of another ggml build", func(j *judge.Judgement) { j.Facts["ggml_cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
-		{"of another lane", func(j *judge.Judgement) { j.Facts["lane"] = "physical" }, reason.Failed, "DIGEST_MISMATCH"},
-		{"of Core ML", func(j *judge.Judgement) { j.Facts["core_ml_host"] = "Mac16,10, Apple M4, macOS 15.6 (24G720)" }, reason.Failed, "JUDGEMENT_LANE"},
-		{"of a device", func(j *judge.Judgement) { j.Facts["compute_units_loaded"] = "all" }, reason.Failed, "JUDGEMENT_LANE"},
-		{"of nobody knows what", func(j *judge.Judgement) { delete(j.Facts, "kernel_path") }, reason.Failed, "JUDGEMENT_LANE"},
-		{"by no policy", func(j *judge.Judgement) { j.Policy = nil }, reason.Failed, "POLICY_NOT_FROZEN"},
-		{"by an edited policy", func(j *judge.Judgement) { j.Policy.SHA256 = zero }, reason.Failed, "POLICY_NOT_FROZEN"},
-		{"by a policy of one's own", func(j *judge.Judgement) { j.Policy.Name = "lenient" }, reason.Failed, "POLICY_NOT_FROZEN"},
-		{"failed", func(j *judge.Judgement) {
+		{"good", func(*verdict.Judgement) {}, reason.Pass, ""},
+		{"of another encoder", func(j *verdict.Judgement) { j.Facts["encoder_digest"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of another model", func(j *verdict.Judgement) { j.Facts["model_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of another program", func(j *verdict.Judgement) { j.Facts["cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of another ggml build", func(j *verdict.Judgement) { j.Facts["ggml_cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of another lane", func(j *verdict.Judgement) { j.Facts["lane"] = "physical" }, reason.Failed, "DIGEST_MISMATCH"},
+		{"of Core ML", func(j *verdict.Judgement) { j.Facts["core_ml_host"] = "Mac16,10, Apple M4, macOS 15.6 (24G720)" }, reason.Failed, "JUDGEMENT_LANE"},
+		{"of a device", func(j *verdict.Judgement) { j.Facts["compute_units_loaded"] = "all" }, reason.Failed, "JUDGEMENT_LANE"},
+		{"of nobody knows what", func(j *verdict.Judgement) { delete(j.Facts, "kernel_path") }, reason.Failed, "JUDGEMENT_LANE"},
+		{"by no policy", func(j *verdict.Judgement) { j.Policy = nil }, reason.Failed, "POLICY_NOT_FROZEN"},
+		{"by an edited policy", func(j *verdict.Judgement) { j.Policy.SHA256 = zero }, reason.Failed, "POLICY_NOT_FROZEN"},
+		{"by a policy of one's own", func(j *verdict.Judgement) { j.Policy.Name = "lenient" }, reason.Failed, "POLICY_NOT_FROZEN"},
+		{"failed", func(j *verdict.Judgement) {
 			j.Verdict, j.Reasons = reason.Failed, []reason.Reason{{Code: "PARITY_SNR"}}
 		}, reason.Failed, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := gatefixture.New(t)
-			j := &judge.Judgement{
-				Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+			j := &verdict.Judgement{
+				Name: "parity", Findings: verdict.New(),
 				Facts:  map[string]any{"model_sha256": w.CoreML.Digests.Model, "encoder_digest": *w.CoreML.Digests.Encoder, "satisfies_gate": false, "kernel_path": "portable"},
-				Policy: &judge.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
+				Policy: &verdict.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
 			}
 			c.change(j)
 			w.Spec.Judgements = []string{w.JSON(t, "parity.json", j)}
@@ -150,7 +151,7 @@ func TestOtherJudgements(t *testing.T) {
 		})
 	}
 	w := gatefixture.New(t)
-	w.Spec.Judgements = []string{w.JSON(t, "odd.json", judge.Judgement{Name: "odd", Verdict: reason.Pass, Reasons: []reason.Reason{{Code: "PARITY_SNR"}}, Notes: []reason.Reason{}, Facts: map[string]any{}})}
+	w.Spec.Judgements = []string{w.JSON(t, "odd.json", verdict.Judgement{Name: "odd", Findings: verdict.Findings{Verdict: reason.Pass, Reasons: []reason.Reason{{Code: "PARITY_SNR"}}, Notes: []reason.Reason{}}, Facts: map[string]any{}})}
 	s, err := statement.Build(&w.Spec)
 	if err != nil {
 		t.Fatal(err)
@@ -168,8 +169,8 @@ func TestWords(t *testing.T) {
 	if s := decoded(t, w); s.Predicate.Verdict != reason.Failed {
 		t.Errorf("without the words that it declares the verdict is %s, want fail", s.Predicate.Verdict)
 	}
-	j := &judge.Judgement{
-		Name: "words", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+	j := &verdict.Judgement{
+		Name: "words", Findings: verdict.New(),
 		Facts: map[string]any{"provisional": true, "cli_sha256": w.CoreML.Digests.CLI, "ggml_cli_sha256": w.Contrast.Digests.CLI, "lane": "emulated"},
 	}
 	w.Spec.Judgements = []string{w.JSON(t, "words.json", j)}
@@ -209,13 +210,13 @@ func TestRequired(t *testing.T) {
 	if s.Predicate.Verdict != reason.Failed {
 		t.Errorf("without a required judgement the verdict is %s, want fail", s.Predicate.Verdict)
 	}
-	w.Spec.Judgements = []string{w.JSON(t, "contract.json", judge.Judgement{Name: "contract", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: map[string]any{}})}
+	w.Spec.Judgements = []string{w.JSON(t, "contract.json", verdict.Judgement{Name: "contract", Findings: verdict.New(), Facts: map[string]any{}})}
 	if s, err = statement.Build(&w.Spec); err != nil || s.Predicate.Verdict != reason.Pass {
 		t.Errorf("with it: %v, verdict %s, want pass", err, s.Predicate.Verdict)
 	}
 	for i := range s.Predicate.Judgements {
 		bent := *s
-		bent.Predicate.Judgements = append(append([]*judge.Judgement{}, s.Predicate.Judgements[:i]...), s.Predicate.Judgements[i+1:]...)
+		bent.Predicate.Judgements = append(append([]*verdict.Judgement{}, s.Predicate.Judgements[:i]...), s.Predicate.Judgements[i+1:]...)
 		if _, err := statement.Encode(&bent); err == nil {
 			t.Errorf("a pass without the judgement %s can be written", s.Predicate.Judgements[i].Name)
 		}

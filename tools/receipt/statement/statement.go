@@ -5,8 +5,8 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
@@ -97,8 +97,8 @@ type Predicate struct {
 	Policies  []PolicyRef       `json:"policies"`
 	Evidence  []EvidenceRef     `json:"evidence"`
 	// Required names the judgements without which the verdict cannot be pass.
-	Required   []string           `json:"required"`
-	Judgements []*judge.Judgement `json:"judgements"`
+	Required   []string             `json:"required"`
+	Judgements []*verdict.Judgement `json:"judgements"`
 	// Placement says what is known about where the encoder ran, and by which instrument.
 	Placement string `json:"placement"`
 	// Provisional lists what keeps this receipt from being final proof, in plain words.
@@ -174,4 +174,4 @@ func treeResource(name, sha256 string) Resource {
 }
 
 // JudgementBytes are the canonical bytes of one judgement, as they stand in a receipt.
-func JudgementBytes(j *judge.Judgement) ([]byte, error) { return strictjson.Canonical(j) }
+func JudgementBytes(j *verdict.Judgement) ([]byte, error) { return strictjson.Canonical(j) }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
@@ -46,7 +48,7 @@ func (r *Result) rejudge(s *statement.Statement, f Files) error {
 			return fmt.Errorf("read reference: %w", err)
 		}
 		if sum := evidence.SHA256(text); sum != s.Material(statement.MaterialReference) {
-			r.Add("FILE_UNLISTED", f.Reference, "the reference words that the receipt names", "%s", sum)
+			r.Addf(reason.FileUnlisted, f.Reference, "the reference words that the receipt names", "%s", sum)
 		}
 		reference = string(text)
 	}
@@ -64,17 +66,17 @@ func (r *Result) evidence(s *statement.Statement, path string, data []byte) *evi
 	sum := evidence.SHA256(data)
 	i := slices.IndexFunc(s.Predicate.Evidence, func(ref statement.EvidenceRef) bool { return ref.SHA256 == sum })
 	if i < 0 {
-		r.Add("EVIDENCE_UNLISTED", path, "evidence that the receipt names", "%s", sum)
+		r.Addf(reason.EvidenceUnlisted, path, "evidence that the receipt names", "%s", sum)
 		return nil
 	}
 	want := s.Predicate.Evidence[i].Kind
 	e, err := evidence.Decode(data)
 	if err != nil {
-		r.Add("EVIDENCE_UNLISTED", path, "evidence of a "+string(want)+" run", "%v", err)
+		r.Addf(reason.EvidenceUnlisted, path, "evidence of a "+string(want)+" run", "%v", err)
 		return nil
 	}
 	if e.Kind != want {
-		r.Add("EVIDENCE_UNLISTED", path, "evidence of a "+string(want)+" run", "of a %s run", e.Kind)
+		r.Addf(reason.EvidenceUnlisted, path, "evidence of a "+string(want)+" run", "of a %s run", e.Kind)
 		return nil
 	}
 	r.bound(s, e)
@@ -86,7 +88,7 @@ func (r *Result) bound(s *statement.Statement, e *evidence.Evidence) {
 	p := &s.Predicate
 	equal := func(what, expected, found string) {
 		if expected != found {
-			r.Add("EVIDENCE_DIFFERS", what+" of the "+string(e.Kind)+" run", expected, "%s", found)
+			r.Addf(reason.EvidenceDiffers, what+" of the "+string(e.Kind)+" run", expected, "%s", found)
 		}
 	}
 	equal("lane", string(p.Lane), string(e.Lane))
@@ -109,20 +111,20 @@ func (r *Result) bound(s *statement.Statement, e *evidence.Evidence) {
 }
 
 // compare holds recomputed judgements against the receipt's.
-func (r *Result) compare(s *statement.Statement, again []*judge.Judgement, words bool) {
+func (r *Result) compare(s *statement.Statement, again []*verdict.Judgement, words bool) {
 	redone := map[string]bool{}
 	for _, want := range again {
 		if want.Name == judge.Transcript && !words {
 			continue
 		}
 		redone[want.Name] = true
-		i := slices.IndexFunc(s.Predicate.Judgements, func(j *judge.Judgement) bool { return j.Name == want.Name })
+		i := slices.IndexFunc(s.Predicate.Judgements, func(j *verdict.Judgement) bool { return j.Name == want.Name })
 		if i < 0 {
-			r.Add("JUDGEMENT_DIFFERS", want.Name, string(want.Verdict), "no such judgement in the receipt")
+			r.Add(reason.JudgementDiffers, want.Name, string(want.Verdict), "no such judgement in the receipt")
 			continue
 		}
 		if got := s.Predicate.Judgements[i]; !same(want, got) {
-			r.Add("JUDGEMENT_DIFFERS", want.Name, fmt.Sprintf("%s %v", want.Verdict, want.Reasons), "%s %v", got.Verdict, got.Reasons)
+			r.Addf(reason.JudgementDiffers, want.Name, fmt.Sprintf("%s %v", want.Verdict, want.Reasons), "%s %v", got.Verdict, got.Reasons)
 		}
 	}
 	var rest []string
@@ -137,7 +139,7 @@ func (r *Result) compare(s *statement.Statement, again []*judge.Judgement, words
 }
 
 // same compares two judgements in their canonical bytes, so that numbers read back compare as written.
-func same(a, b *judge.Judgement) bool {
+func same(a, b *verdict.Judgement) bool {
 	left, err1 := statement.JudgementBytes(a)
 	right, err2 := statement.JudgementBytes(b)
 	return err1 == nil && err2 == nil && bytes.Equal(left, right)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
@@ -42,7 +43,7 @@ func (r *Result) subject(path, name string, want ...string) (differs bool, err e
 	if err != nil || slices.Contains(want, found) {
 		return false, err
 	}
-	r.Add("FILE_MISMATCH", name, strings.Join(want, " or "), "%s at %s", found, path)
+	r.Addf(reason.FileMismatch, name, strings.Join(want, " or "), "%s at %s", found, path)
 	return true, nil
 }
 
@@ -84,14 +85,14 @@ func (r *Result) explainTree(want []statement.EncoderFile, root string) {
 		where := statement.SubjectEncoder + "/" + w.Path
 		switch sum, ok := sums[w.Path]; {
 		case !ok:
-			r.Add("FILE_MISMATCH", where, w.SHA256, "no such file")
+			r.Add(reason.FileMismatch, where, w.SHA256, "no such file")
 		case sum != w.SHA256:
-			r.Add("FILE_MISMATCH", where, w.SHA256, "%s", sum)
+			r.Addf(reason.FileMismatch, where, w.SHA256, "%s", sum)
 		}
 		delete(sums, w.Path)
 	}
 	for _, path := range slices.Sorted(maps.Keys(sums)) {
-		r.Add("FILE_UNLISTED", statement.SubjectEncoder+"/"+path, "no such file", "%s", sums[path])
+		r.Addf(reason.FileUnlisted, statement.SubjectEncoder+"/"+path, "no such file", "%s", sums[path])
 	}
 }
 
@@ -124,7 +125,7 @@ func (r *Result) listed(s *statement.Statement, f Files) (map[string]bool, error
 	sums, err := r.shipped(f.Release)
 	for _, path := range slices.Sorted(maps.Keys(sums)) {
 		if sums[path] == contrast && contrast != s.Subject[0].Digest["sha256"] {
-			r.Add("FILE_UNLISTED", filepath.Base(path), "what was gated", "the program of the contrast run, %s", contrast)
+			r.Addf(reason.FileUnlisted, filepath.Base(path), "what was gated", "the program of the contrast run, %s", contrast)
 			continue
 		}
 		r.list(known, seen, path, sums[path])
@@ -134,7 +135,7 @@ func (r *Result) listed(s *statement.Statement, f Files) (map[string]bool, error
 
 func (r *Result) list(known, seen map[string]bool, path, sum string) {
 	if !known[sum] {
-		r.Add("FILE_UNLISTED", filepath.Base(path), "a file that the receipt names", "%s", sum)
+		r.Addf(reason.FileUnlisted, filepath.Base(path), "a file that the receipt names", "%s", sum)
 	}
 	seen[sum] = true
 }
@@ -152,7 +153,7 @@ func (r *Result) shipped(dir string) (map[string]string, error) {
 		case mode.IsDir():
 			sum, err := tree.Digest(filepath.Join(dir, e.Name()))
 			if errors.Is(err, tree.ErrUnsafe) {
-				r.Add("FILE_UNLISTED", e.Name(), "a directory of plain files that the receipt names", "%v", err)
+				r.Addf(reason.FileUnlisted, e.Name(), "a directory of plain files that the receipt names", "%v", err)
 				continue
 			}
 			if err != nil {
@@ -166,7 +167,7 @@ func (r *Result) shipped(dir string) (map[string]string, error) {
 			}
 			sums[filepath.Join(dir, e.Name())] = sum
 		default:
-			r.Add("FILE_UNLISTED", e.Name(), "a file that the receipt names", "a link, pipe, socket or device, which ships no bytes")
+			r.Add(reason.FileUnlisted, e.Name(), "a file that the receipt names", "a link, pipe, socket or device, which ships no bytes")
 		}
 	}
 	return sums, nil

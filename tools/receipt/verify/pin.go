@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
@@ -25,9 +26,9 @@ func (r *Result) demandCommit(where string, found pin.Identity, d Demands) error
 	}
 	switch {
 	case !found.Supported && !d.AllowUnsupportedPin:
-		r.Add("PIN_DEMANDED", where, "the supported pin", "%s (%s)", found.Name, found.Commit)
+		r.Addf(reason.PinDemanded, where, "the supported pin", "%s (%s)", found.Name, found.Commit)
 	case found.Supported && found.Commit != known.Commit:
-		r.Add("PIN_DEMANDED", where, "the supported pin, "+known.Commit, "%s (%s), which calls itself supported", found.Name, found.Commit)
+		r.Addf(reason.PinDemanded, where, "the supported pin, "+known.Commit, "%s (%s), which calls itself supported", found.Name, found.Commit)
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ func (r *Result) demandPin(where string, found pin.Identity, d Demands) error {
 		{"patched_file.sha256", want.PatchedFile.SHA256, found.PatchedFile.SHA256},
 	} {
 		if member.found != member.want {
-			r.Add("PIN_DEMANDED", where+"."+member.name, member.want, "%s in a pin that calls itself supported", member.found)
+			r.Addf(reason.PinDemanded, where+"."+member.name, member.want, "%s in a pin that calls itself supported", member.found)
 		}
 	}
 	return nil

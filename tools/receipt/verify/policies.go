@@ -8,9 +8,9 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // demandPolicies holds the receipt's policies against those that are demanded and those that this
@@ -21,9 +21,9 @@ func (r *Result) demandPolicies(p *statement.Predicate, d Demands) {
 		i := slices.IndexFunc(p.Policies, func(ref statement.PolicyRef) bool { return ref.Name == name })
 		switch {
 		case i < 0:
-			r.Add("POLICY_DEMANDED", "predicate.policies", "policy "+name, "none of that name")
+			r.Add(reason.PolicyDemanded, "predicate.policies", "policy "+name, "none of that name")
 		case p.Policies[i].SHA256 != want:
-			r.Add("POLICY_DEMANDED", "predicate.policies", name+" "+want, "%s", p.Policies[i].SHA256)
+			r.Addf(reason.PolicyDemanded, "predicate.policies", name+" "+want, "%s", p.Policies[i].SHA256)
 		}
 	}
 	for _, ref := range p.Policies {
@@ -36,34 +36,34 @@ func (r *Result) demandPolicies(p *statement.Predicate, d Demands) {
 		case d.Policies[ref.Name] == ref.SHA256:
 			// The one who verifies names the very bytes; that is stronger than a list in a program.
 		case err != nil:
-			r.Add("POLICY_DEMANDED", "predicate.policies", "a policy that this program knows as frozen, or --policy "+ref.Name+"=SHA256", "%s %s", ref.Name, ref.SHA256)
+			r.Addf(reason.PolicyDemanded, "predicate.policies", "a policy that this program knows as frozen, or --policy "+ref.Name+"=SHA256", "%s %s", ref.Name, ref.SHA256)
 		default:
-			r.Add("POLICY_DEMANDED", "predicate.policies", ref.Name+" "+known.SHA256, "%s: it was changed under its name", ref.SHA256)
+			r.Addf(reason.PolicyDemanded, "predicate.policies", ref.Name+" "+known.SHA256, "%s: it was changed under its name", ref.SHA256)
 		}
 	}
 	for _, j := range p.Judgements {
 		r.thresholds(j)
 	}
 	if len(p.Policies) == 0 {
-		r.Add("POLICY_DEMANDED", "predicate.policies", "the policy of the gate", "none")
+		r.Add(reason.PolicyDemanded, "predicate.policies", "the policy of the gate", "none")
 	}
 }
 
 // demandRequired holds what the receipt says of a policy that this program knows against the policy itself.
 func (r *Result) demandRequired(p *statement.Predicate, ref statement.PolicyRef, known *policy.Policy) {
 	if ref.Kind != known.Kind {
-		r.Add("POLICY_DEMANDED", "predicate.policies", ref.Name+" of kind "+known.Kind, "kind %s", ref.Kind)
+		r.Addf(reason.PolicyDemanded, "predicate.policies", ref.Name+" of kind "+known.Kind, "kind %s", ref.Kind)
 	}
 	for _, name := range known.Required {
 		if !has(p.Judgements, name) {
-			r.Add("JUDGEMENT_MISSING", "predicate.judgements", name+", which policy "+ref.Name+" requires", "none")
+			r.Add(reason.JudgementMissing, "predicate.judgements", name+", which policy "+ref.Name+" requires", "none")
 		}
 	}
 }
 
 // thresholds holds the numbers that a parity judgement tells of against its policy's limits, so that no
 // receipt passes by a policy whose limits it says itself that it missed.
-func (r *Result) thresholds(j *judge.Judgement) {
+func (r *Result) thresholds(j *verdict.Judgement) {
 	if j.Verdict != reason.Pass || j.Policy == nil {
 		return
 	}
@@ -72,10 +72,10 @@ func (r *Result) thresholds(j *judge.Judgement) {
 		return
 	}
 	if j.Facts["precision"] != p.AppliesTo {
-		r.Add("JUDGEMENT_DIFFERS", j.Name+".precision", p.AppliesTo+" under "+p.Name, "%v", j.Facts["precision"])
+		r.Addf(reason.JudgementDiffers, j.Name+".precision", p.AppliesTo+" under "+p.Name, "%v", j.Facts["precision"])
 	}
 	if gate := p.Name == parity.GatePolicy; j.Facts["satisfies_gate"] != gate {
-		r.Add("JUDGEMENT_DIFFERS", j.Name+".satisfies_gate", fmt.Sprintf("%v under %s", gate, p.Name), "%v", j.Facts["satisfies_gate"])
+		r.Addf(reason.JudgementDiffers, j.Name+".satisfies_gate", fmt.Sprintf("%v under %s", gate, p.Name), "%v", j.Facts["satisfies_gate"])
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Thresholds)) {
 		fact, ok := strings.CutSuffix(name, "_min")
@@ -83,7 +83,7 @@ func (r *Result) thresholds(j *judge.Judgement) {
 			continue
 		}
 		if found, ok := j.Facts[fact].(float64); !ok || found < p.Thresholds[name] {
-			r.Add("JUDGEMENT_DIFFERS", j.Name+"."+fact, fmt.Sprintf("at least %g under %s", p.Thresholds[name], p.Name), "%v", j.Facts[fact])
+			r.Addf(reason.JudgementDiffers, j.Name+"."+fact, fmt.Sprintf("at least %g under %s", p.Thresholds[name], p.Name), "%v", j.Facts[fact])
 		}
 	}
 }

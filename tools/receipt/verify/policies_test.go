@@ -6,7 +6,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 )
 
 // TestThresholds holds what a parity judgement says that it measured against the limits of its policy.
@@ -35,9 +35,9 @@ func TestThresholds(t *testing.T) {
 			facts[name] = value
 		}
 		s := newScene(t)
-		s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", judge.Judgement{
-			Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Facts: facts,
-			Policy: &judge.PolicyRef{Name: p.Name, SHA256: p.SHA256},
+		s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", verdict.Judgement{
+			Name: "parity", Findings: verdict.New(), Facts: facts,
+			Policy: &verdict.PolicyRef{Name: p.Name, SHA256: p.SHA256},
 		})}
 		s.rebuild(t)
 		r := s.verify(t, s.signed(t))
@@ -58,10 +58,10 @@ func TestJudgementLane(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newScene(t)
-	s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", judge.Judgement{
-		Name: "parity", Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{},
+	s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", verdict.Judgement{
+		Name: "parity", Findings: verdict.New(),
 		Facts:  map[string]any{"precision": "float32", "satisfies_gate": true, "snr_db": 119.5, "cosine": 1, "kernel_path": "portable"},
-		Policy: &judge.PolicyRef{Name: p.Name, SHA256: p.SHA256},
+		Policy: &verdict.PolicyRef{Name: p.Name, SHA256: p.SHA256},
 	})}
 	s.rebuild(t)
 	if r := s.verify(t, s.signed(t)); r.Verdict != reason.Pass {

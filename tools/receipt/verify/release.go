@@ -22,16 +22,16 @@ import (
 func (r *Result) release(ctx context.Context, payload []byte, d Demands, f Files) error {
 	s, err := release.Decode(payload)
 	if err != nil {
-		r.Add("RECEIPT_MALFORMED", "payload", "a release in canonical form", "%v", err)
+		r.Addf(reason.ReceiptMalformed, "payload", "a release in canonical form", "%v", err)
 		return nil
 	}
 	r.Facts["release"], r.Facts["receipts"], r.Facts["release_verdict"] = s.Predicate.Name, len(s.Predicate.Receipts), string(s.Predicate.Verdict)
 	switch s.Predicate.Verdict {
 	case reason.Pass:
 	case reason.Unknown:
-		r.Add("VERDICT_INCONCLUSIVE", "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
+		r.Addf(reason.VerdictInconclusive, "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
 	default:
-		r.Add("VERDICT_NOT_PASS", "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
+		r.Addf(reason.VerdictNotPass, "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
 	}
 	if err := r.lanes(s.Predicate.Receipts, d); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (r *Result) release(ctx context.Context, payload []byte, d Demands, f Files
 		}
 		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the receipt of %s (%s), which was not given", e.Name, e.Lane))
 		if len(d.Policies) > 0 || len(d.Judgements) > 0 || d.OSBuild != "" || d.MaxAge != 0 {
-			r.Add("RECEIPT_NEEDED", e.Name, "the receipt, to hold it against what is demanded", "none at hand")
+			r.Add(reason.ReceiptNeeded, e.Name, "the receipt, to hold it against what is demanded", "none at hand")
 		}
 	}
 	return r.releaseFiles(s.Predicate.Receipts, f)
@@ -97,7 +97,7 @@ func (r *Result) lanes(entries []release.Entry, d Demands) error {
 	}
 	for _, name := range names {
 		if !found[name] {
-			r.Add("RELEASE_INCOMPLETE", name, "a receipt on lane "+string(d.Lane), "none")
+			r.Add(reason.ReleaseIncomplete, name, "a receipt on lane "+string(d.Lane), "none")
 		}
 	}
 	return nil
@@ -137,21 +137,21 @@ func (r *Result) atHand(ctx context.Context, entries []release.Entry, d Demands,
 		s, sum, err := unseal(ctx, data, d.Key)
 		var refused *reason.Error
 		if errors.As(err, &refused) {
-			r.Reasons = append(r.Reasons, refused.Reason)
+			r.AddReason(refused.Reason)
 			continue
 		}
 		i := slices.IndexFunc(entries, func(e release.Entry) bool { return e.SHA256 == sum })
 		if i < 0 {
-			r.Add("RECEIPT_UNLISTED", path, "a receipt of the release", "%s", sum)
+			r.Addf(reason.ReceiptUnlisted, path, "a receipt of the release", "%s", sum)
 			continue
 		}
 		at[sum] = true
 		if err != nil {
-			r.fault(err, "RECEIPT_MALFORMED", path)
+			r.fault(err, reason.ReceiptMalformed, path)
 			continue
 		}
 		if want := release.NewEntry(s, sum); !reflect.DeepEqual(want, entries[i]) {
-			r.Add("RELEASE_DIFFERS", entries[i].Name, fmt.Sprint(want), "%v", entries[i])
+			r.Addf(reason.ReleaseDiffers, entries[i].Name, fmt.Sprint(want), "%v", entries[i])
 		}
 		// The release's own lane check stands for all gates; each receipt is held against the rest.
 		one := d

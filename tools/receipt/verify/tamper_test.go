@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
@@ -18,19 +19,19 @@ func TestEvidenceTampered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict := func(path string, data []byte) reason.Verdict {
-		r := &Result{}
+	judged := func(path string, data []byte) reason.Verdict {
+		r := &Result{Findings: verdict.New()}
 		if r.evidence(s, path, data) == nil && len(r.Reasons) == 0 {
 			t.Fatalf("%s is dropped without a reason", path)
 		}
-		return r.conclude().Verdict
+		return r.Verdict
 	}
 	for _, path := range []string{w.Spec.CoreML, w.Spec.Canary, w.Spec.Contrast} {
 		good, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := verdict(path, good); v != reason.Pass {
+		if v := judged(path, good); v != reason.Pass {
 			t.Fatalf("%s as it was written: %s", filepath.Base(path), v)
 		}
 		for i := range good {
@@ -42,7 +43,7 @@ func TestEvidenceTampered(t *testing.T) {
 				"dropped": append(append([]byte{}, good[:i]...), good[i+1:]...),
 				"doubled": append(append([]byte{}, good[:i+1]...), good[i:]...),
 			} {
-				if v := verdict(path, data); v != reason.Failed {
+				if v := judged(path, data); v != reason.Failed {
 					t.Fatalf("%s with byte %d %s: %s", filepath.Base(path), i, what, v)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
@@ -60,7 +61,7 @@ func TestCases(t *testing.T) {
 }
 
 // check holds a judgement's verdict and first code against what is wanted.
-func check(t *testing.T, j *Judgement, verdict reason.Verdict, code string) {
+func check(t *testing.T, j *verdict.Judgement, verdict reason.Verdict, code string) {
 	t.Helper()
 	got := ""
 	if len(j.Reasons) > 0 {

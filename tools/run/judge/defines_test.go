@@ -1,6 +1,10 @@
 package judge
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+)
 
 // TestDefines holds flavours against the macros that reached the compiler.
 func TestDefines(t *testing.T) {
@@ -22,12 +26,12 @@ func TestDefines(t *testing.T) {
 		{"ggml", []string{"NDEBUG"}, 0},
 		{"ggml", []string{coreml}, 1},
 	} {
-		f := newFindings("markers")
+		f := verdict.NewJudgement("markers")
 		defines(f, &Run{Flavour: c.flavour, Defines: c.defines})
-		if len(f.reasons) != c.reasons {
-			t.Errorf("%s with %v: %v, want %d reasons", c.flavour, c.defines, f.reasons, c.reasons)
+		if len(f.Reasons) != c.reasons {
+			t.Errorf("%s with %v: %v, want %d reasons", c.flavour, c.defines, f.Reasons, c.reasons)
 		}
-		for _, r := range f.reasons {
+		for _, r := range f.Reasons {
 			if r.Code != "DEFINES_CONTRADICT" {
 				t.Errorf("%s with %v: %s", c.flavour, c.defines, r.Code)
 			}

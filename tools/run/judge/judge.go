@@ -10,10 +10,10 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
@@ -24,24 +24,6 @@ const (
 	Contrast   = "contrast"
 	Transcript = "transcript"
 )
-
-// PolicyRef names the policy that a judgement went by.
-type PolicyRef struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
-}
-
-// Judgement is one verdict and its grounds. Its JSON form is what --json prints and receipts hold.
-type Judgement struct {
-	Name    string          `json:"name"`
-	Verdict reason.Verdict  `json:"verdict"`
-	Reasons []reason.Reason `json:"reasons"`
-	Notes   []reason.Reason `json:"notes"`
-	// Facts are what the judgement read: strings, numbers and truth values.
-	Facts map[string]any `json:"facts"`
-	// Policy is null for judgements without thresholds.
-	Policy *PolicyRef `json:"policy"`
-}
 
 // Run is what a judge reads of one run. A gate's run comes from evidence ([FromEvidence]), a log
 // that someone has at hand from [ParseLog].
@@ -86,62 +68,32 @@ func FromEvidence(e *evidence.Evidence) *Run {
 	return r
 }
 
-// findings collects reasons while a run is read.
-type findings struct {
-	name    string
-	reasons []reason.Reason
-	notes   []reason.Reason
-	facts   map[string]any
-}
-
-func newFindings(name string) *findings {
-	return &findings{name: name, reasons: []reason.Reason{}, notes: []reason.Reason{}, facts: map[string]any{}}
-}
-
-func (f *findings) add(code, expected, found, where string) {
-	r := reason.Reason{Code: code, Expected: expected, Found: found, Where: where}
-	if d, ok := Reasons.Lookup(code); ok && d.Class == reason.Note {
-		f.notes = append(f.notes, r)
-		return
-	}
-	f.reasons = append(f.reasons, r)
-}
-
-// drop removes findings of one code.
-func (f *findings) drop(code string) {
-	f.reasons = slices.DeleteFunc(f.reasons, func(r reason.Reason) bool { return r.Code == code })
-}
-
-func (f *findings) judgement() *Judgement {
-	return &Judgement{Name: f.name, Verdict: Reasons.Verdict(f.reasons), Reasons: f.reasons, Notes: f.notes, Facts: f.facts}
-}
-
 // Judge judges one run by its kind.
-func Judge(r *Run) *Judgement {
-	f := newFindings(Markers)
+func Judge(r *Run) *verdict.Judgement {
+	f := verdict.NewJudgement(Markers)
 	m := readMarkers(r.Stderr)
 	m.facts(f, r.Exit)
 	switch r.Kind {
 	case evidence.KindCanary:
-		f.name = Canary
+		f.Name = Canary
 		judgeCanary(f, m, r)
 	case evidence.KindContrast:
-		f.name = Contrast
+		f.Name = Contrast
 		judgeContrast(f, m, r)
 	default:
 		judgeMarkers(f, m, r)
 	}
 	if r.Mixed != "" {
-		f.add("STALE_LOG", "the log of one run", "a second "+r.Mixed, "log")
+		f.Add(reason.StaleLog, "log", "the log of one run", "a second "+r.Mixed)
 	}
 	fault(f, r.Fault)
-	return f.judgement()
+	return f
 }
 
 // fault fails a run of a double that was told to misbehave, after all else that is wrong with it.
-func fault(f *findings, setting string) {
+func fault(f *verdict.Judgement, setting string) {
 	if setting != "" && setting != "none" {
-		f.add("FAULT_INJECTED", "no fault", setting, "fault")
+		f.Add(reason.FaultInjected, "fault", "no fault", setting)
 	}
 }
 

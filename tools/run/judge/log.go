@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
@@ -78,23 +80,23 @@ func (m markers) coreml() int {
 }
 
 // facts are the markers in a form for people and receipts.
-func (m markers) facts(f *findings, x *evidence.Exit) {
+func (m markers) facts(f *verdict.Judgement, x *evidence.Exit) {
 	if x != nil {
-		f.facts["exit"] = DescribeExit(*x)
+		f.Facts["exit"] = DescribeExit(*x)
 	}
-	f.facts["coreml_value"] = m.coreml()
-	f.facts["load_markers"] = len(m[evidence.LineLoaded])
-	f.facts["load_failures"] = len(m[evidence.LineLoadFailed])
-	f.facts["ggml_encode_buffers"] = len(m[evidence.LineEncodeBuffer])
-	f.facts["context_errors"] = len(m[evidence.LineContextError])
-	f.facts["system_info_lines"] = len(m[evidence.LineSystemInfo])
+	f.Facts["coreml_value"] = m.coreml()
+	f.Facts["load_markers"] = len(m[evidence.LineLoaded])
+	f.Facts["load_failures"] = len(m[evidence.LineLoadFailed])
+	f.Facts["ggml_encode_buffers"] = len(m[evidence.LineEncodeBuffer])
+	f.Facts["context_errors"] = len(m[evidence.LineContextError])
+	f.Facts["system_info_lines"] = len(m[evidence.LineSystemInfo])
 }
 
 // checkOneRun adds STALE_LOG for lines that one run of one model cannot print.
-func (m markers) checkOneRun(f *findings, r *Run) {
+func (m markers) checkOneRun(f *verdict.Judgement, r *Run) {
 	for _, kind := range []evidence.LineKind{evidence.LineLoading, evidence.LineFirstRun, evidence.LineModelFile, evidence.LineSystemInfo, evidence.LineContextError, evidence.LineEncodeBuffer, evidence.LineLoadFailed} {
 		if lines := m[kind]; len(lines) > 1 {
-			f.add("STALE_LOG", "at most one line of kind "+string(kind), plural(len(lines), "line"), lines[1].where())
+			f.Add(reason.StaleLog, lines[1].where(), "at most one line of kind "+string(kind), plural(len(lines), "line"))
 			return
 		}
 	}
@@ -114,26 +116,26 @@ func (m markers) checkOneRun(f *findings, r *Run) {
 			continue
 		}
 		if i < last {
-			f.add("STALE_LOG", fmt.Sprintf("%s after %s, as the program prints them", kind, lastKind), "the other order", m[kind][0].where())
+			f.Add(reason.StaleLog, m[kind][0].where(), fmt.Sprintf("%s after %s, as the program prints them", kind, lastKind), "the other order")
 			return
 		}
 		last, lastKind = i, kind
 	}
 	for _, kind := range []evidence.LineKind{evidence.LineLoaded, evidence.LineLoadFailed, evidence.LineFirstRun} {
 		if m.has(kind) && !m.has(evidence.LineLoading) {
-			f.add("STALE_LOG", "a line that says which encoder is being loaded, before "+string(kind), "none", m[kind][0].where())
+			f.Add(reason.StaleLog, m[kind][0].where(), "a line that says which encoder is being loaded, before "+string(kind), "none")
 			return
 		}
 	}
 	if m.has(evidence.LineContextError) && m.has(evidence.LineSystemInfo) {
-		f.add("STALE_LOG", "no system_info line in a run that got no context", "both", m[evidence.LineSystemInfo][0].where())
+		f.Add(reason.StaleLog, m[evidence.LineSystemInfo][0].where(), "no system_info line in a run that got no context", "both")
 		return
 	}
 	m.checkPaths(f, r)
 }
 
 // checkPaths holds the paths in load lines against each other and against the derived one.
-func (m markers) checkPaths(f *findings, r *Run) {
+func (m markers) checkPaths(f *verdict.Judgement, r *Run) {
 	want := ""
 	if r.EncoderPath != nil {
 		want = r.EncoderPath.Derived
@@ -146,7 +148,7 @@ func (m markers) checkPaths(f *findings, r *Run) {
 				want = a.Path
 			}
 			if a.Path != want {
-				f.add("STALE_LOG", fmt.Sprintf("the encoder path %q", want), fmt.Sprintf("%q", a.Path), a.where())
+				f.Add(reason.StaleLog, a.where(), fmt.Sprintf("the encoder path %q", want), fmt.Sprintf("%q", a.Path))
 				return
 			}
 		}

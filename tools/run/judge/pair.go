@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
@@ -14,7 +15,7 @@ type Runs struct {
 
 // JudgeRuns judges the three runs together: each by itself, and that they belong together. Unless
 // the canary passes, a positive judgement that would pass is inadmissible.
-func JudgeRuns(runs Runs, reference string) []*Judgement {
+func JudgeRuns(runs Runs, reference string) []*verdict.Judgement {
 	canary := judgeEvidence(Canary, evidence.KindCanary, runs.Canary)
 	markers := judgeEvidence(Markers, evidence.KindCoreML, runs.CoreML)
 	contrast := judgeEvidence(Contrast, evidence.KindContrast, runs.Contrast)
@@ -25,14 +26,14 @@ func JudgeRuns(runs Runs, reference string) []*Judgement {
 		same(contrast, runs.CoreML, runs.Contrast, false)
 	}
 	transcript := JudgeTranscript(runs.CoreML, runs.Contrast, reference)
-	for _, j := range []*Judgement{markers, transcript} {
+	for _, j := range []*verdict.Judgement{markers, transcript} {
 		Admit(j, canary)
 	}
-	return []*Judgement{markers, canary, contrast, transcript}
+	return []*verdict.Judgement{markers, canary, contrast, transcript}
 }
 
 // Admit makes a passing positive judgement inadmissible when the canary did not pass.
-func Admit(positive, canary *Judgement) {
+func Admit(positive, canary *verdict.Judgement) {
 	if canary != nil && canary.Verdict == reason.Pass {
 		return
 	}
@@ -40,28 +41,29 @@ func Admit(positive, canary *Judgement) {
 	if canary != nil {
 		found = string(canary.Verdict)
 	}
-	positive.Reasons = append(positive.Reasons, reason.Reason{Code: "CANARY_NOT_PASSED", Expected: "a canary that passed", Found: found, Where: Canary})
-	if positive.Verdict == reason.Pass {
+	would := positive.Verdict
+	positive.Add(reason.CanaryNotPassed, Canary, "a canary that passed", found)
+	if would == reason.Pass {
 		positive.Verdict = reason.Inadmissible
 	}
 }
 
-func judgeEvidence(name string, kind evidence.Kind, e *evidence.Evidence) *Judgement {
-	f := newFindings(name)
+func judgeEvidence(name string, kind evidence.Kind, e *evidence.Evidence) *verdict.Judgement {
+	f := verdict.NewJudgement(name)
 	switch {
 	case e == nil:
-		f.add("EVIDENCE_MISSING", "evidence of the "+string(kind)+" run", "none", string(kind))
+		f.Add(reason.EvidenceMissing, string(kind), "evidence of the "+string(kind)+" run", "none")
 	case e.Kind != kind:
-		f.add("EVIDENCE_KIND", string(kind), string(e.Kind), "kind")
+		f.Add(reason.EvidenceKind, "kind", string(kind), string(e.Kind))
 	default:
 		return Judge(FromEvidence(e))
 	}
-	return f.judgement()
+	return f
 }
 
 // same adds RUNS_DIFFER to j for what the positive run and another must have in common. The contrast
 // run has another binary of the same pin.
-func same(j *Judgement, a, b *evidence.Evidence, binary bool) {
+func same(j *verdict.Judgement, a, b *evidence.Evidence, binary bool) {
 	for _, c := range []struct {
 		what       string
 		a, b       string
@@ -77,29 +79,7 @@ func same(j *Judgement, a, b *evidence.Evidence, binary bool) {
 		{"arguments", fmt.Sprint(a.Argv), fmt.Sprint(b.Argv), true},
 	} {
 		if c.applicable && c.a != c.b {
-			j.Reasons = append(j.Reasons, reason.Reason{Code: "RUNS_DIFFER", Expected: c.what + " " + c.a, Found: c.b, Where: string(b.Kind) + " run against the coreml run"})
-			j.Verdict = reason.Failed
+			j.Add(reason.RunsDiffer, string(b.Kind)+" run against the coreml run", c.what+" "+c.a, c.b)
 		}
 	}
-}
-
-// Overall is the verdict over several judgements: fail if any failed, else inconclusive if any is
-// not a pass, else pass; no judgement at all is a failure.
-func Overall(judgements []*Judgement) reason.Verdict {
-	verdict := reason.Pass
-	if len(judgements) == 0 {
-		verdict = reason.Failed
-	}
-	for _, j := range judgements {
-		switch j.Verdict {
-		case reason.Pass:
-		case reason.Unknown, reason.Inadmissible:
-			if verdict == reason.Pass {
-				verdict = reason.Unknown
-			}
-		default:
-			verdict = reason.Failed
-		}
-	}
-	return verdict
 }

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
 )
 
 // checkRun adds what is wrong with a run that should have ended well, and says whether it is worth
 // looking at its markers.
-func checkRun(f *findings, m markers, r *Run) bool {
+func checkRun(f *verdict.Judgement, m markers, r *Run) bool {
 	notes(f, m, r)
 	if r.Exit == nil {
 		noExit(f, m, r)
@@ -20,7 +22,7 @@ func checkRun(f *findings, m markers, r *Run) bool {
 	}
 	x := effective(*r.Exit)
 	if r.Truncated {
-		f.add("LOG_TRUNCATED", "both streams to their end", "a cut stream", "stderr or stdout")
+		f.Add(reason.LogTruncated, "stderr or stdout", "both streams to their end", "a cut stream")
 	}
 	if arguments(f, m, r) {
 		return false
@@ -34,7 +36,7 @@ func checkRun(f *findings, m markers, r *Run) bool {
 		return false
 	}
 	if m.has(evidence.LineModelStub) {
-		f.add("MODEL_TEST_STUB", "a model with tensors", "upstream's empty model for tests", m.where(evidence.LineModelStub))
+		f.Add(reason.ModelTestStub, m.where(evidence.LineModelStub), "a model with tensors", "upstream's empty model for tests")
 		return false
 	}
 	if x.Code != 0 {
@@ -45,10 +47,10 @@ func checkRun(f *findings, m markers, r *Run) bool {
 }
 
 // notes adds facts that change no verdict.
-func notes(f *findings, m markers, r *Run) {
+func notes(f *verdict.Judgement, m markers, r *Run) {
 	if m.has(evidence.LineANEFailed) {
-		f.add("ANE_FALLBACK", "no failure of the Neural Engine", "a failed compilation or evaluation", m.where(evidence.LineANEFailed))
-		f.facts["placement"] = "the Neural Engine failed; not observed elsewhere"
+		f.Add(reason.AneFallback, m.where(evidence.LineANEFailed), "no failure of the Neural Engine", "a failed compilation or evaluation")
+		f.Facts["placement"] = "the Neural Engine failed; not observed elsewhere"
 	}
 	lane(f, m, r)
 	defines(f, r)
@@ -56,7 +58,7 @@ func notes(f *findings, m markers, r *Run) {
 
 // defines holds the flavour that a binary is said to be against the macros that reached the compiler.
 // Strings in the binary cannot tell a fallback build from one that refuses; these can.
-func defines(f *findings, r *Run) {
+func defines(f *verdict.Judgement, r *Run) {
 	if r.Defines == nil {
 		return
 	}
@@ -69,26 +71,26 @@ func defines(f *findings, r *Run) {
 	} {
 		if found := slices.Contains(r.Defines, macro.name) || slices.Contains(r.Defines, macro.name+"=1"); found != macro.wanted {
 			is := map[bool]string{true: "defined", false: "not defined"}
-			f.add("DEFINES_CONTRADICT", fmt.Sprintf("%s %s for flavour %s", macro.name, is[macro.wanted], r.Flavour), is[found], "defines")
+			f.Add(reason.DefinesContradict, "defines", fmt.Sprintf("%s %s for flavour %s", macro.name, is[macro.wanted], r.Flavour), is[found])
 		}
 	}
 }
 
 // lane holds the claimed lane against the double's own line, which it prints in every run.
-func lane(f *findings, m markers, r *Run) {
+func lane(f *verdict.Judgement, m markers, r *Run) {
 	double := m.has(evidence.LineDouble)
 	switch {
 	case r.Lane == evidence.LanePhysical && double:
-		f.add("LANE_MISMATCH", "no line of the emulated double in a physical run", "one", m.where(evidence.LineDouble))
+		f.Add(reason.LaneMismatch, m.where(evidence.LineDouble), "no line of the emulated double in a physical run", "one")
 	case r.Lane == evidence.LaneEmulated && r.Kind == evidence.KindContrast && double:
-		f.add("LANE_MISMATCH", "no line of the double in a build without Core ML", "one", m.where(evidence.LineDouble))
+		f.Add(reason.LaneMismatch, m.where(evidence.LineDouble), "no line of the double in a build without Core ML", "one")
 	case r.Lane == evidence.LaneEmulated && r.Kind != evidence.KindContrast && !double && (m.has(evidence.LineLoaded) || m.has(evidence.LineLoadFailed)):
-		f.add("LANE_MISMATCH", "a line of the double in an emulated run", "none", "stderr")
+		f.Add(reason.LaneMismatch, "stderr", "a line of the double in an emulated run", "none")
 	}
 }
 
 // noExit judges a log whose end is not known: only a fault of the system around it can be named.
-func noExit(f *findings, m markers, r *Run) {
+func noExit(f *verdict.Judgement, m markers, r *Run) {
 	switch {
 	case !m.ofWhisper() && judgeForeign(f, r.Stderr):
 	case m.has(evidence.LineSandbox):
@@ -96,15 +98,15 @@ func noExit(f *findings, m markers, r *Run) {
 	case m.has(evidence.LinePlanAborted):
 		planAborted(f, m)
 	default:
-		f.add("EXIT_MISSING", "how the program ended", "nothing", "exit")
+		f.Add(reason.ExitMissing, "exit", "how the program ended", "nothing")
 	}
 }
 
 // arguments judges the command line, where it is known, and says whether that settles the matter.
-func arguments(f *findings, m markers, r *Run) bool {
+func arguments(f *verdict.Judgement, m markers, r *Run) bool {
 	settled := false
 	if model, ok := argv.Last(r.Argv, "-m", "--model"); ok && !strings.HasSuffix(model, ".bin") && !m.has(evidence.LineModelBad) && !m.has(evidence.LineModelMissing) {
-		f.add("FORBIDDEN_ARGUMENT", "a model whose name ends in .bin", "another name, from which the encoder's path is derived otherwise", "argument \"-m\"")
+		f.Add(reason.ForbiddenArgument, "argument \"-m\"", "a model whose name ends in .bin", "another name, from which the encoder's path is derived otherwise")
 		settled = true
 	}
 	for _, v := range argv.Check(r.Argv) {
@@ -113,22 +115,22 @@ func arguments(f *findings, m markers, r *Run) bool {
 		case v.Own, v.Name == "":
 			// The runner's own arguments, and inputs, which a list taken from a log may name.
 		case v.Blinds:
-			f.add("LOG_SILENCED", v.Expected, v.Found, where)
+			f.Add(reason.LogSilenced, where, v.Expected, v.Found)
 			settled = true
 		default:
-			f.add("FORBIDDEN_ARGUMENT", v.Expected, v.Found, where)
+			f.Add(reason.ForbiddenArgument, where, v.Expected, v.Found)
 			settled = true
 		}
 	}
 	return settled
 }
 
-func timeout(f *findings, m markers) {
+func timeout(f *verdict.Judgement, m markers) {
 	if m.has(evidence.LineLoading) && !m.has(evidence.LineLoaded) && !m.has(evidence.LineLoadFailed) {
-		f.add("DEVICE_COMPILE_TIMEOUT", "the encoder loaded within the deadline", "a log that ends while it was being loaded", m.where(evidence.LineLoading))
+		f.Add(reason.DeviceCompileTimeout, m.where(evidence.LineLoading), "the encoder loaded within the deadline", "a log that ends while it was being loaded")
 		return
 	}
-	f.add("RUN_TIMEOUT", "an end within the deadline", "none", "exit")
+	f.Add(reason.RunTimeout, "exit", "an end within the deadline", "none")
 }
 
 // outOfMemory says that the system itself gave memory as the cause of a SIGKILL.
@@ -136,28 +138,28 @@ func outOfMemory(m markers, x evidence.Exit) bool {
 	return x.Kind == evidence.ExitSignal && x.Signal == 9 && (x.OOMKilled || m.has(evidence.LineOOM))
 }
 
-func signal(f *findings, m markers, x evidence.Exit) {
+func signal(f *verdict.Judgement, m markers, x evidence.Exit) {
 	started := m.has(evidence.LineModelFile) || m.has(evidence.LineLoading) || m.has(evidence.LineModelFact)
 	switch {
 	case outOfMemory(m, x):
-		f.add("OUT_OF_MEMORY", "enough memory", "the system killed the program for want of it", "exit")
+		f.Add(reason.OutOfMemory, "exit", "enough memory", "the system killed the program for want of it")
 	case x.Signal == 6 && m.has(evidence.LineBadNumber) && !started:
-		f.add("BAD_NUMBER", "numbers that can be read", "an uncaught exception over one", m.where(evidence.LineBadNumber))
+		f.Add(reason.BadNumber, m.where(evidence.LineBadNumber), "numbers that can be read", "an uncaught exception over one")
 	case m.has(evidence.LinePlanAborted):
 		planAborted(f, m)
 	case x.Signal == 6 && m.has(evidence.LineSandbox):
 		sandbox(f, m)
 	default:
-		f.add("CRASH_SIGNAL", "exit 0", signalName(x.Signal)+", "+progress(m), "exit")
+		f.Add(reason.CrashSignal, "exit", "exit 0", signalName(x.Signal)+", "+progress(m))
 	}
 }
 
-func sandbox(f *findings, m markers) {
-	f.add("SANDBOX_DENIED", "the system's caches writable", "a denial", m.where(evidence.LineSandbox))
+func sandbox(f *verdict.Judgement, m markers) {
+	f.Add(reason.SandboxDenied, m.where(evidence.LineSandbox), "the system's caches writable", "a denial")
 }
 
-func planAborted(f *findings, m markers) {
-	f.add("PLAN_READER_ABORTED", "a compiled model for the compute-plan reader", "a directory without coremldata.bin", m.where(evidence.LinePlanAborted))
+func planAborted(f *verdict.Judgement, m markers) {
+	f.Add(reason.PlanReaderAborted, m.where(evidence.LinePlanAborted), "a compiled model for the compute-plan reader", "a directory without coremldata.bin")
 }
 
 // progress says how far a log goes.
@@ -176,33 +178,33 @@ func progress(m markers) string {
 }
 
 // exitCode judges a non-zero exit code.
-func exitCode(f *findings, m markers, r *Run, x evidence.Exit) {
+func exitCode(f *verdict.Judgement, m markers, r *Run, x evidence.Exit) {
 	found := DescribeExit(x)
 	if cause, ok := exitCauses[x.Code]; ok {
 		found += " (" + cause + ")"
 	}
 	switch {
 	case m.has(evidence.LineDTW):
-		f.add("DTW_PRESET", "no --dtw", found, m.where(evidence.LineDTW))
+		f.Add(reason.DTWPreset, m.where(evidence.LineDTW), "no --dtw", found)
 	case x.Code == 3 && m.has(evidence.LineLoadFailed):
-		f.add("COREML_LOAD_FAILED", "the encoder loaded", found+"; Core ML's own error is discarded by the bridge", m.where(evidence.LineLoadFailed))
+		f.Add(reason.CoreMLLoadFailed, m.where(evidence.LineLoadFailed), "the encoder loaded", found+"; Core ML's own error is discarded by the bridge")
 		m.checkOneRun(f, r)
 	case x.Code == 3 && m.has(evidence.LineModelMissing):
-		f.add("MODEL_MISSING", "a model file", found, m.where(evidence.LineModelMissing))
+		f.Add(reason.ModelMissing, m.where(evidence.LineModelMissing), "a model file", found)
 	case x.Code == 3 && m.has(evidence.LineModelBad):
-		f.add("MODEL_NOT_GGML", "a ggml model for -m", found, m.where(evidence.LineModelBad))
+		f.Add(reason.ModelNotGGML, m.where(evidence.LineModelBad), "a ggml model for -m", found)
 	case x.Code == 3 && m.silenced():
-		f.add("LOG_SILENCED", "the library's log lines", "none", "stderr")
+		f.Add(reason.LogSilenced, "stderr", "the library's log lines", "none")
 	case x.Code == 3:
-		f.add("CONTEXT_FAILED", "exit 0", found, m.where(evidence.LineContextError))
+		f.Add(reason.ContextFailed, m.where(evidence.LineContextError), "exit 0", found)
 	case m.has(evidence.LineUsage):
-		f.add("USAGE_EXIT", "a run", found, m.where(evidence.LineUsage))
+		f.Add(reason.UsageExit, m.where(evidence.LineUsage), "a run", found)
 	case x.Code == 1 && deprecated(m, r):
-		f.add("DEPRECATED_PROGRAM", "whisper-cli", "upstream's stub under an old name", "stdout")
+		f.Add(reason.DeprecatedProgram, "stdout", "whisper-cli", "upstream's stub under an old name")
 	case x.Code == 10:
-		f.add("PROCESS_FAILED", "exit 0", found, m.where(evidence.LineProcessError))
+		f.Add(reason.ProcessFailed, m.where(evidence.LineProcessError), "exit 0", found)
 	default:
-		f.add("EXIT_CODE", "exit 0", found, "exit")
+		f.Add(reason.ExitCode, "exit", "exit 0", found)
 	}
 }
 
@@ -219,22 +221,22 @@ func deprecated(m markers, r *Run) bool {
 }
 
 // heard says whether a run that ended with exit 0 heard the audio at all.
-func heard(f *findings, m markers, r *Run) bool {
+func heard(f *verdict.Judgement, m markers, r *Run) bool {
 	switch {
 	case m.has(evidence.LineAudioBad):
-		f.add("NO_AUDIO_PROCESSED", "audio read and processed", "audio that could not be read, and exit 0", m.where(evidence.LineAudioBad))
+		f.Add(reason.NoAudioProcessed, m.where(evidence.LineAudioBad), "audio read and processed", "audio that could not be read, and exit 0")
 	case m.has(evidence.LineOutputBad):
-		f.add("OUTPUT_UNWRITABLE", "every output written", "one that could not be opened, and exit 0", m.where(evidence.LineOutputBad))
+		f.Add(reason.OutputUnwritable, m.where(evidence.LineOutputBad), "every output written", "one that could not be opened, and exit 0")
 	case m.has(evidence.LineUsage):
-		f.add("USAGE_EXIT", "a run", "exit 0 over the arguments", m.where(evidence.LineUsage))
+		f.Add(reason.UsageExit, m.where(evidence.LineUsage), "a run", "exit 0 over the arguments")
 	case m.has(evidence.LineSystemInfo):
 		return true
 	case m.silenced() && prefixed(r.Stderr) >= 0:
-		f.add("LOAD_MARKER_ABSENT", wholeLines, behindPrefix, fmt.Sprintf("stderr line %d", prefixed(r.Stderr)+1))
+		f.Add(reason.LoadMarkerAbsent, fmt.Sprintf("stderr line %d", prefixed(r.Stderr)+1), wholeLines, behindPrefix)
 	case m.silenced():
-		f.add("LOG_SILENCED", "the library's log lines", "none", "stderr")
+		f.Add(reason.LogSilenced, "stderr", "the library's log lines", "none")
 	default:
-		f.add("NO_AUDIO_PROCESSED", "a system_info line, which is printed once audio was read", "none, and exit 0", "stderr")
+		f.Add(reason.NoAudioProcessed, "stderr", "a system_info line, which is printed once audio was read", "none, and exit 0")
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 )
@@ -217,12 +218,12 @@ func TestRuns(t *testing.T) {
 					check(t, j, c.want, c.code)
 				}
 			}
-			if got := Overall(judgements); got != c.all {
+			if got := verdict.Overall(judgements); got != c.all {
 				t.Errorf("overall %s, want %s", got, c.all)
 			}
 		})
 	}
-	if got := Overall(nil); got != reason.Failed {
+	if got := verdict.Overall(nil); got != reason.Failed {
 		t.Errorf("no judgement at all: %s, want fail", got)
 	}
 }

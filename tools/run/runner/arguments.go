@@ -15,7 +15,7 @@ import (
 // CheckArguments holds extra arguments for whisper-cli against the contract.
 func CheckArguments(arguments []string) error {
 	for _, v := range argv.Check(arguments) {
-		return reason.Errorf("FORBIDDEN_ARGUMENT", fmt.Sprintf("argument %d, %q", v.Index+1, arguments[v.Index]), v.Expected, "%s", v.Found)
+		return reason.Errorf(reason.ForbiddenArgument, fmt.Sprintf("argument %d, %q", v.Index+1, arguments[v.Index]), v.Expected, "%s", v.Found)
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func (s *Spec) language() string {
 // Check holds the spec against the contract before anything is read or started.
 func (s *Spec) Check() error {
 	refuse := func(where, expected, found string) error {
-		return reason.Errorf("SPEC_REFUSED", where, expected, "%s", found)
+		return reason.Errorf(reason.SpecRefused, where, expected, "%s", found)
 	}
 	switch {
 	case s.Schema != 1:
@@ -55,7 +55,7 @@ func (s *Spec) Check() error {
 	case s.Kind != evidence.KindCoreML && s.Encoder != "":
 		return refuse("encoder", fmt.Sprintf("none: a %s run has no encoder beside the model", s.Kind), s.Encoder)
 	case !strings.HasSuffix(s.Model, ".bin"):
-		return reason.Errorf("MODEL_NAME", "model", "a file name that ends in .bin: the encoder's path is derived by cutting at the last dot of the whole path", "%s", s.Model)
+		return reason.Errorf(reason.ModelName, "model", "a file name that ends in .bin: the encoder's path is derived by cutting at the last dot of the whole path", "%s", s.Model)
 	case s.Threads < 1 || s.Threads > 512:
 		return refuse("threads", "1 to 512", strconv.Itoa(s.Threads))
 	case s.DeadlineSeconds < 1 || s.DeadlineSeconds > 24*3600:

@@ -28,17 +28,17 @@ func CheckWorker(identityFile string) error {
 // identity with holes could be anyone's.
 func checkIdentity(lane evidence.Lane, identity, machine map[string]string) error {
 	if named, ok := identity["lane"]; ok && named != string(lane) {
-		return reason.Errorf("LANE_MISMATCH", "lane_identity.lane", string(lane), "%q", named)
+		return reason.Errorf(reason.LaneMismatch, "lane_identity.lane", string(lane), "%q", named)
 	}
 	if lane != evidence.LanePhysical {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(machine)) {
 		if machine[key] == "" {
-			return reason.Errorf("WORKER_IDENTITY", "lane_identity."+key, "an answer from this machine, to hold against "+identity[key], "%s", "none")
+			return reason.Errorf(reason.WorkerIdentity, "lane_identity."+key, "an answer from this machine, to hold against "+identity[key], "%s", "none")
 		}
 		if identity[key] != machine[key] {
-			return reason.Errorf("WORKER_IDENTITY", "lane_identity."+key, "this machine's own, "+machine[key], "%q", identity[key])
+			return reason.Errorf(reason.WorkerIdentity, "lane_identity."+key, "this machine's own, "+machine[key], "%q", identity[key])
 		}
 	}
 	return nil

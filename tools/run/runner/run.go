@@ -66,7 +66,7 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 // checkHost refuses a physical run on a host that has no Core ML to run it.
 func checkHost(lane evidence.Lane, goos, goarch string) error {
 	if lane == evidence.LanePhysical && (goos != "darwin" || goarch != "arm64") {
-		return reason.Errorf("LANE_MISMATCH", "lane", "macOS on arm64 for a physical run", "%s", goos+" on "+goarch)
+		return reason.Errorf(reason.LaneMismatch, "lane", "macOS on arm64 for a physical run", "%s", goos+" on "+goarch)
 	}
 	return nil
 }
@@ -74,13 +74,13 @@ func checkHost(lane evidence.Lane, goos, goarch string) error {
 // checkStaged holds what only the staged files can tell against the spec.
 func (s *Spec) checkStaged(st *staging) error {
 	if st.hasDouble && s.Lane == evidence.LanePhysical {
-		return reason.Errorf("LANE_MISMATCH", "cli", "a whisper-cli linked with Apple's Core ML for a physical run", "%s", "one that holds the emulated lane's double")
+		return reason.Errorf(reason.LaneMismatch, "cli", "a whisper-cli linked with Apple's Core ML for a physical run", "%s", "one that holds the emulated lane's double")
 	}
 	if st.multilingual && s.Language == "" {
-		return reason.Errorf("LANGUAGE_MISSING", "language", "a language, since the model is multilingual and would guess", "%s", "none")
+		return reason.Errorf(reason.LanguageMissing, "language", "a language, since the model is multilingual and would guess", "%s", "none")
 	}
 	if !st.multilingual && s.language() != "en" {
-		return reason.Errorf("LANGUAGE_IGNORED", "language", "en or none, since the model knows English only and ignores the rest", "%s", s.Language)
+		return reason.Errorf(reason.LanguageIgnored, "language", "en or none, since the model knows English only and ignores the rest", "%s", s.Language)
 	}
 	return nil
 }

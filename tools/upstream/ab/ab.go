@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 )
 
 // Lines that a clean refusal prints.
@@ -96,21 +97,11 @@ type Row struct {
 
 // Report is what an experiment found.
 type Report struct {
-	Verdict reason.Verdict  `json:"verdict"`
-	Reasons []reason.Reason `json:"reasons"`
-	Notes   []reason.Reason `json:"notes"`
+	verdict.Findings
 	// FaultShown says that at least one unpatched run was ended by a signal after the load had failed, or did not end.
 	// Another end shows another program: one that falls back, has no Core ML, or does not start.
 	FaultShown bool  `json:"fault_shown"`
 	Rows       []Row `json:"rows"`
-}
-
-// Reasons are the codes of this package.
-var Reasons = reason.Table{
-	{Code: "AB_PATCHED_FAULT", Class: reason.Fail, Means: "A patched whisper-cli did not refuse cleanly at least once.",
-		Do: "Look at the outcomes that the table counts. Without the load failure line the program did not get that far: start it by hand. With it, the patch does not cover this source."},
-	{Code: "AB_FAULT_NOT_SHOWN", Class: reason.Note, Means: "No unpatched run showed the fault, so this experiment says nothing about what the patch does.",
-		Do: "Raise n, look at the heap settings, or read the source: `coregate pin candidate`."},
 }
 
 // Run makes the experiment. An error means that it could not be made; faults are in the report.
@@ -173,7 +164,7 @@ func runArms(ctx context.Context, c Config, programs map[string]string) ([]Row, 
 }
 
 func judge(rows []Row) *Report {
-	r := &Report{Verdict: reason.Pass, Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Rows: rows}
+	r := &Report{Findings: verdict.New(), Rows: rows}
 	for i := range rows {
 		row := &rows[i]
 		switch {
@@ -183,15 +174,11 @@ func judge(rows []Row) *Report {
 				r.FaultShown = r.FaultShown || strings.HasPrefix(outcome, "signal ") && !strings.Contains(outcome, ",") || outcome == late
 			}
 		default:
-			r.Reasons = append(r.Reasons, reason.Reason{
-				Code: "AB_PATCHED_FAULT", Where: "patched, heap " + row.Heap,
-				Expected: fmt.Sprintf("%d clean refusals of %d", row.N, row.N), Found: fmt.Sprintf("%d (%s)", row.Clean, said(row.Outcomes)),
-			})
+			r.Add(reason.ABPatchedFault, "patched, heap "+row.Heap, fmt.Sprintf("%d clean refusals of %d", row.N, row.N), fmt.Sprintf("%d (%s)", row.Clean, said(row.Outcomes)))
 		}
 	}
-	r.Verdict = Reasons.Verdict(r.Reasons)
 	if !r.FaultShown {
-		r.Notes = append(r.Notes, reason.Reason{Code: "AB_FAULT_NOT_SHOWN", Where: "unpatched", Expected: "a signal at least once", Found: outcomes(rows, "unpatched")})
+		r.Add(reason.ABFaultNotShown, "unpatched", "a signal at least once", outcomes(rows, "unpatched"))
 	}
 	return r
 }

@@ -235,7 +235,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: reasons %q, want %q", name, got, tc.codes)
 		}
 		for _, r := range reasons {
-			if _, ok := Reasons.Lookup(r.Code); !ok {
+			if _, ok := reason.Lookup(r.Code); !ok {
 				t.Errorf("%s: code %s stands in no table", name, r.Code)
 			}
 		}

@@ -102,7 +102,7 @@ func Inspect(path string) (*Identity, error) {
 }
 
 func badFormat(path, found string, args ...any) error {
-	return reason.Errorf("BINARY_FORMAT", path, "an ELF or Mach-O program of one architecture", found, args...)
+	return reason.Errorf(reason.BinaryFormat, path, "an ELF or Mach-O program of one architecture", found, args...)
 }
 
 // damage says what is wrong with a file that has an end where its headers promise more.

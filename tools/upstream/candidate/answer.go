@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
@@ -76,28 +77,12 @@ type Answer struct {
 	// Control are the rows of the repeated negative control.
 	Control []ab.Row `json:"control"`
 	// Reasons say why the candidate would be no pin at all, with the patch or without.
-	Reasons []reason.Reason `json:"reasons"`
-}
-
-// Reasons are the codes of this package.
-var Reasons = reason.Table{
-	{Code: "CANDIDATE_FILES", Class: reason.Inconclusive, Means: "The candidate lacks files that the build reads, so it builds from another list of files.",
-		Do: "Derive the list from its CMake files, change the overlay, and make a manifest."},
-	{Code: "CANDIDATE_NO_SOURCE", Class: reason.Refuse, Means: "The source is no whisper.cpp tree: the file that declares whisper_state is nowhere in it.",
-		Do: "Name the top of a clone or of an unpacked archive of whisper.cpp."},
-	{Code: "CANDIDATE_LAYOUT", Class: reason.Inconclusive, Means: "The candidate has the layout of an older upstream. Its files were read where they are; the build and the patch know only the newer places.",
-		Do: "Choose a revision from v1.7.4 on, or write an overlay for this one."},
-	{Code: "CANDIDATE_CONTRACT", Class: reason.Fail, Means: "Something in upstream's source on which the gates rely has changed: a marker, an exit code, the encoder's name, a tensor or a flag.",
-		Do: "Read the change, then change the gates and their tests with it, or stay at the pin."},
-	{Code: "CANDIDATE_PATCH", Class: reason.Fail, Means: "The candidate needs the patch and does not take it exactly, so its refusal may crash.",
-		Do: "Make the patch for this revision, with its own digest, as patches/README.md says."},
-	{Code: "CANDIDATE_UNREAD", Class: reason.Inconclusive, Means: "The source has a form that the reader does not know, so nothing about its early returns is taken for safe.",
-		Do: "Read whisper_init_state by hand, then teach the reader."},
+	verdict.Findings
 }
 
 // Ask answers a question. An error means that the source could not be read.
 func Ask(ctx context.Context, q Question) (*Answer, error) {
-	a := &Answer{Reasons: []reason.Reason{}, Missing: []string{}, Control: []ab.Row{}, Contract: []Clause{}, Patch: "not"}
+	a := &Answer{Findings: verdict.New(), Missing: []string{}, Control: []ab.Row{}, Contract: []Clause{}, Patch: "not"}
 	nodes, err := q.Source.Nodes()
 	if err != nil {
 		return nil, err
@@ -108,7 +93,7 @@ func Ask(ctx context.Context, q Question) (*Answer, error) {
 		if len(nodes) == 0 {
 			found = "nothing: it is empty"
 		}
-		a.add("CANDIDATE_NO_SOURCE", "source", librarySource, found)
+		a.Add(reason.CandidateNoSource, "source", librarySource, found)
 	} else {
 		a.Contract = Contract(q.Source, a.Places)
 		if err := a.manifest(q, nodes); err != nil {
@@ -130,10 +115,6 @@ func Ask(ctx context.Context, q Question) (*Answer, error) {
 		}
 	}
 	return a, nil
-}
-
-func (a *Answer) add(code, where, expected, found string) {
-	a.Reasons = append(a.Reasons, reason.Reason{Code: code, Where: where, Expected: expected, Found: found})
 }
 
 // manifest hashes those of the supported pin's paths that the candidate has.
@@ -158,10 +139,10 @@ func (a *Answer) manifest(q Question, nodes []pin.Node) error {
 	}
 	a.ManifestSHA256 = a.Manifest.Digest()
 	if moved := a.Places.moved(); moved != "" {
-		a.add("CANDIDATE_LAYOUT", "source", "the layout of pin "+q.Supported.Name, moved)
+		a.Add(reason.CandidateLayout, "source", "the layout of pin "+q.Supported.Name, moved)
 	}
 	if len(a.Missing) > 0 {
-		a.add("CANDIDATE_FILES", "source", "the files of pin "+q.Supported.Name, fmt.Sprintf("%d missing: %s", len(a.Missing), strings.Join(a.Missing[:min(5, len(a.Missing))], ", ")))
+		a.Add(reason.CandidateFiles, "source", "the files of pin "+q.Supported.Name, fmt.Sprintf("%d missing: %s", len(a.Missing), strings.Join(a.Missing[:min(5, len(a.Missing))], ", ")))
 	}
 	a.contract()
 	return nil
@@ -185,7 +166,7 @@ func (a *Answer) contract() {
 		if at, ok := a.Places[file]; ok {
 			where = at
 		}
-		a.add("CANDIDATE_CONTRACT", where, "every clause of the contract kept", "changed or absent: "+strings.Join(lost[file], "; "))
+		a.Add(reason.CandidateContract, where, "every clause of the contract kept", "changed or absent: "+strings.Join(lost[file], "; "))
 	}
 }
 
@@ -201,7 +182,7 @@ func (a *Answer) source(q Question) error {
 	}
 	a.Batch = Analyse(text)
 	if a.Batch.Unread != "" {
-		a.add("CANDIDATE_UNREAD", a.Places[librarySource], "a form that is known", a.Batch.Unread)
+		a.Add(reason.CandidateUnread, a.Places[librarySource], "a form that is known", a.Batch.Unread)
 	}
 	if a.Places[librarySource] != patch.Path {
 		a.Patch = "not (it is for " + patch.Path + ")"
@@ -212,7 +193,7 @@ func (a *Answer) source(q Question) error {
 	}
 	// Of what was not understood it is unknown whether it needs the patch.
 	if a.Patch != "exactly" && a.Batch.Unsafe() > 0 && a.Batch.Unread == "" {
-		a.add("CANDIDATE_PATCH", a.Places[librarySource], "the patch applies exactly, or no early return needs it",
+		a.Add(reason.CandidatePatch, a.Places[librarySource], "the patch applies exactly, or no early return needs it",
 			fmt.Sprintf("%d unsafe returns, and it applies %s", a.Batch.Unsafe(), a.Patch))
 	}
 	return nil

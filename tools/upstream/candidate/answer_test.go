@@ -113,7 +113,7 @@ func TestContractNamesWhatIsLost(t *testing.T) {
 	a := ask(t, upstream, nil)
 	for _, r := range a.Reasons {
 		if r.Code == "CANDIDATE_CONTRACT" && r.Where == librarySource && strings.Contains(r.Found, "marker: loaded") {
-			if v := Reasons.Verdict(a.Reasons); v != reason.Failed {
+			if v := a.Verdict; v != reason.Failed {
 				t.Errorf("verdict %s, want fail", v)
 			}
 			return

@@ -36,20 +36,20 @@ func VerifyTree(p *pin.Pin, patchBytes []byte, dir string) error {
 	nodes, err := src.Nodes()
 	var unfit *pin.UnfitError
 	if errors.As(err, &unfit) {
-		return reason.Errorf("TREE_UNVERIFIABLE", dir, "the tree "+p.Tree+" with the pinned patch and nothing else", "%v", unfit)
+		return reason.Errorf(reason.TreeUnverifiable, dir, "the tree "+p.Tree+" with the pinned patch and nothing else", "%v", unfit)
 	}
 	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(nodes, func(n pin.Node) bool { return n.Path == patch.Path })
 	if i < 0 || nodes[i].Mode == pin.ModeLink {
-		return reason.Errorf("TREE_UNVERIFIABLE", dir, "the file "+patch.Path, "none")
+		return reason.Errorf(reason.TreeUnverifiable, dir, "the file "+patch.Path, "none")
 	}
 	// Upstream's own tree first: it has a message of its own.
 	if id, err := pin.TreeID(nodes); err != nil {
 		return err
 	} else if id == p.Tree {
-		return reason.Errorf("TREE_UNPATCHED", dir, "the tree "+p.Tree+" with the patch "+p.Patch.SHA256, "that tree as upstream has it")
+		return reason.Errorf(reason.TreeUnpatched, dir, "the tree "+p.Tree+" with the patch "+p.Patch.SHA256, "that tree as upstream has it")
 	}
 	content, err := src.Read(patch.Path)
 	if err != nil {
@@ -75,7 +75,7 @@ func VerifyTree(p *pin.Pin, patchBytes []byte, dir string) error {
 		return err
 	}
 	if found := pin.Digest(again); found != p.PatchedFile.SHA256 {
-		return reason.Errorf("PATCHED_FILE", filepath.Join(dir, patch.Path), "SHA-256 "+p.PatchedFile.SHA256, "%s", found)
+		return reason.Errorf(reason.PatchedFile, filepath.Join(dir, patch.Path), "SHA-256 "+p.PatchedFile.SHA256, "%s", found)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func dirty(p *pin.Pin, dir string, nodes []pin.Node, found string) error {
 	default:
 		found += ": " + strings.Join(differing, ", ")
 	}
-	return reason.Errorf("TREE_UNVERIFIABLE", dir, "the tree "+p.Tree+" with the pinned patch and nothing else", "%s", found)
+	return reason.Errorf(reason.TreeUnverifiable, dir, "the tree "+p.Tree+" with the pinned patch and nothing else", "%s", found)
 }
 
 // differences lists the paths at which nodes and the pin's commit differ, the patched file left out.

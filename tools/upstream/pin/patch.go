@@ -38,18 +38,18 @@ func ParsePatch(data []byte) (*Patch, error) {
 		for i, f := range files {
 			names[i] = f.NewName
 		}
-		return nil, reason.Errorf("PATCH_FORM", "patch", "exactly one file", "%d: %s", len(files), strings.Join(names, ", "))
+		return nil, reason.Errorf(reason.PatchForm, "patch", "exactly one file", "%d: %s", len(files), strings.Join(names, ", "))
 	}
 	f := files[0]
 	switch {
 	case preamble != "":
-		return nil, reason.Errorf("PATCH_FORM", "patch", "nothing before the diff", "%d bytes", len(preamble))
+		return nil, reason.Errorf(reason.PatchForm, "patch", "nothing before the diff", "%d bytes", len(preamble))
 	case f.IsNew || f.IsDelete || f.IsCopy || f.IsRename || f.OldName != f.NewName:
-		return nil, reason.Errorf("PATCH_FORM", "patch", "an edit of a file in place", "a change from %q to %q", f.OldName, f.NewName)
+		return nil, reason.Errorf(reason.PatchForm, "patch", "an edit of a file in place", "a change from %q to %q", f.OldName, f.NewName)
 	case f.OldMode != 0 && f.NewMode != 0 && f.OldMode != f.NewMode:
-		return nil, reason.Errorf("PATCH_FORM", f.NewName, "its mode left alone", "%o to %o", f.OldMode, f.NewMode)
+		return nil, reason.Errorf(reason.PatchForm, f.NewName, "its mode left alone", "%o to %o", f.OldMode, f.NewMode)
 	case f.IsBinary || len(f.TextFragments) == 0:
-		return nil, reason.Errorf("PATCH_FORM", f.NewName, "changed lines", "none")
+		return nil, reason.Errorf(reason.PatchForm, f.NewName, "changed lines", "none")
 	}
 	if err := checkPath(f.NewName); err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
@@ -61,7 +61,7 @@ func ParsePatch(data []byte) (*Patch, error) {
 func (p *Patch) Apply(content []byte) ([]byte, error) {
 	var out bytes.Buffer
 	if err := gitdiff.Apply(&out, bytes.NewReader(content), p.file); err != nil {
-		return nil, reason.Errorf("PATCH_APPLY", p.Path, "each hunk exactly at its line", "%v", err)
+		return nil, reason.Errorf(reason.PatchApply, p.Path, "each hunk exactly at its line", "%v", err)
 	}
 	return out.Bytes(), nil
 }
@@ -127,14 +127,14 @@ func (p *Patch) Revert(content []byte) ([]byte, error) {
 // PinnedPatch reads a patch and holds it against its pin: its bytes, and the one file that it touches.
 func PinnedPatch(p *Pin, patch []byte) (*Patch, error) {
 	if found := Digest(patch); found != p.Patch.SHA256 {
-		return nil, reason.Errorf("PATCH_BYTES", p.Patch.Label, "SHA-256 "+p.Patch.SHA256, "%s", found)
+		return nil, reason.Errorf(reason.PatchBytes, p.Patch.Label, "SHA-256 "+p.Patch.SHA256, "%s", found)
 	}
 	parsed, err := ParsePatch(patch)
 	if err != nil {
 		return nil, err
 	}
 	if parsed.Path != p.PatchedFile.Path {
-		return nil, reason.Errorf("PATCH_FORM", p.Patch.Label, "a change of "+p.PatchedFile.Path, "%s", parsed.Path)
+		return nil, reason.Errorf(reason.PatchForm, p.Patch.Label, "a change of "+p.PatchedFile.Path, "%s", parsed.Path)
 	}
 	return parsed, nil
 }
@@ -154,7 +154,7 @@ func VerifyPatch(p *Pin, patch []byte, src Source) error {
 		return err
 	}
 	if found := Digest(patched); found != p.PatchedFile.SHA256 {
-		return reason.Errorf("PATCHED_FILE", parsed.Path, "SHA-256 "+p.PatchedFile.SHA256, "%s", found)
+		return reason.Errorf(reason.PatchedFile, parsed.Path, "SHA-256 "+p.PatchedFile.SHA256, "%s", found)
 	}
 	return nil
 }

@@ -157,7 +157,7 @@ func (p *Pin) ReadManifest(pinPath string) (Manifest, error) {
 // ParseManifest is [Pin.ReadManifest] on bytes; path is what errors call them.
 func (p *Pin) ParseManifest(path string, data []byte) (Manifest, error) {
 	if found := Digest(data); found != p.Manifest.SHA256 {
-		return nil, reason.Errorf("PIN_MANIFEST", path, "SHA-256 "+p.Manifest.SHA256, "%s", found)
+		return nil, reason.Errorf(reason.PinManifest, path, "SHA-256 "+p.Manifest.SHA256, "%s", found)
 	}
 	m, err := ParseManifest(data)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // must be the pin's.
 func Verify(p *Pin, m Manifest, src Source) error {
 	if found := m.Digest(); found != p.Manifest.SHA256 {
-		return reason.Errorf("PIN_MANIFEST", "content manifest of pin "+p.Name, "SHA-256 "+p.Manifest.SHA256, "%s", found)
+		return reason.Errorf(reason.PinManifest, "content manifest of pin "+p.Name, "SHA-256 "+p.Manifest.SHA256, "%s", found)
 	}
 	if clone, ok := src.(*Clone); ok {
 		if err := verifyCommit(p, clone); err != nil {
@@ -30,7 +30,7 @@ func Verify(p *Pin, m Manifest, src Source) error {
 		return err
 	}
 	if tree != p.Tree {
-		return reason.Errorf("PIN_TREE", "tree of pin "+p.Name, p.Tree, "%s, of %d entries", tree, len(nodes))
+		return reason.Errorf(reason.PinTree, "tree of pin "+p.Name, p.Tree, "%s, of %d entries", tree, len(nodes))
 	}
 	byPath := make(map[string]Node, len(nodes))
 	for _, n := range nodes {
@@ -50,10 +50,10 @@ func verifyCommit(p *Pin, c *Clone) error {
 		return err
 	}
 	if found := objectID("commit", content); found != p.Commit {
-		return reason.Errorf("PIN_COMMIT", "commit of pin "+p.Name, p.Commit, "%s", found)
+		return reason.Errorf(reason.PinCommit, "commit of pin "+p.Name, p.Commit, "%s", found)
 	}
 	if line, _, _ := bytes.Cut(content, []byte("\n")); string(line) != "tree "+p.Tree {
-		return reason.Errorf("PIN_COMMIT", "commit "+p.Commit, "tree "+p.Tree, "%s", line)
+		return reason.Errorf(reason.PinCommit, "commit "+p.Commit, "tree "+p.Tree, "%s", line)
 	}
 	return nil
 }
@@ -61,17 +61,17 @@ func verifyCommit(p *Pin, c *Clone) error {
 func verifyEntry(e Entry, nodes map[string]Node, src Source) error {
 	n, ok := nodes[e.Path]
 	if !ok || n.Mode != ModeFile && n.Mode != ModeExecutable {
-		return reason.Errorf("PIN_FILE", e.Path, "a file of upstream's tree", "none")
+		return reason.Errorf(reason.PinFile, e.Path, "a file of upstream's tree", "none")
 	}
 	data, err := src.Read(e.Path)
 	if err != nil {
 		return err
 	}
 	if found := BlobID(data); found != n.ID {
-		return reason.Errorf("PIN_FILE", e.Path, "git blob "+n.ID, "%s", found)
+		return reason.Errorf(reason.PinFile, e.Path, "git blob "+n.ID, "%s", found)
 	}
 	if found := Digest(data); found != e.SHA256 {
-		return reason.Errorf("PIN_FILE", e.Path, "SHA-256 "+e.SHA256, "%s", found)
+		return reason.Errorf(reason.PinFile, e.Path, "SHA-256 "+e.SHA256, "%s", found)
 	}
 	return nil
 }

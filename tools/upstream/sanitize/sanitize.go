@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
 )
 
@@ -76,24 +77,8 @@ func (r *Row) Tripped() bool {
 
 // Report is what an experiment found.
 type Report struct {
-	Verdict reason.Verdict
-	Reasons []reason.Reason
-	Notes   []reason.Reason
-	Rows    []Row
-}
-
-// Reasons are the codes of this package.
-var Reasons = reason.Table{
-	{Code: "SANITIZER_PATCHED", Class: reason.Fail, Means: "A memory checker reports the patched whisper-cli's refusal, or it does not refuse cleanly under the checker.",
-		Do: "Look at the report's stack; the patch does not cover this source."},
-	{Code: "SANITIZER_NOTHING_SEEN", Class: reason.Inconclusive, Means: "No memory checker saw the fault of the unpatched whisper-cli, so its silence about the patched one says nothing.",
-		Do: "Build with a checker that follows unwritten memory (MemorySanitizer, valgrind)."},
-	{Code: "SANITIZER_UNNAMED", Class: reason.Inconclusive, Means: "A memory checker's stacks have no names, so nothing says whether a report is about the batch.",
-		Do: "Give the checker its symbolizer (llvm-symbolizer for Clang's), or a program that was not stripped."},
-	{Code: "SANITIZER_BLIND", Class: reason.Note, Means: "This memory checker under this setting does not see the fault in the unpatched whisper-cli.",
-		Do: "Nothing: it is listed so that its silence is not taken for evidence."},
-	{Code: "SANITIZER_ELSEWHERE", Class: reason.Note, Means: "A memory checker reports something that is not the free of the batch.",
-		Do: "Read the stack. Reports in libraries that are not instrumented are expected of MemorySanitizer."},
+	verdict.Findings
+	Rows []Row
 }
 
 func settings(c Config) map[*Pair][]Setting {
@@ -162,7 +147,7 @@ func ask(ctx context.Context, pair *Pair, settings []Setting, c Config) ([]Row, 
 }
 
 func judge(rows []Row) *Report {
-	r := &Report{Reasons: []reason.Reason{}, Notes: []reason.Reason{}, Rows: rows}
+	r := &Report{Findings: verdict.New(), Rows: rows}
 	seen := false
 	for i := range rows {
 		row := &rows[i]
@@ -174,25 +159,24 @@ func judge(rows []Row) *Report {
 			}
 		}
 		if elsewhere > 0 {
-			r.Notes = append(r.Notes, reason.Reason{Code: "SANITIZER_ELSEWHERE", Where: where, Expected: "none", Found: fmt.Sprintf("%d reports", elsewhere)})
+			r.Add(reason.SanitizerElsewhere, where, "none", fmt.Sprintf("%d reports", elsewhere))
 		}
 		unnamed := slices.ContainsFunc(row.Findings, func(f Finding) bool { return f.Unnamed })
 		if unnamed && !row.Tripped() {
-			r.Reasons = append(r.Reasons, reason.Reason{Code: "SANITIZER_UNNAMED", Where: where, Expected: "stacks with names", Found: "a stack without any"})
+			r.Add(reason.SanitizerUnnamed, where, "stacks with names", "a stack without any")
 		}
 		switch {
 		case row.Arm == "patched" && (row.Tripped() || row.Outcome != ab.Clean):
-			r.Reasons = append(r.Reasons, reason.Reason{Code: "SANITIZER_PATCHED", Where: where, Expected: ab.Clean + " and no report of the batch", Found: row.Outcome + "; " + row.said()})
+			r.Add(reason.SanitizerPatched, where, ab.Clean+" and no report of the batch", row.Outcome+"; "+row.said())
 		case row.Arm == "unpatched" && row.Tripped():
 			seen = true
 		case row.Arm == "unpatched" && !unnamed:
-			r.Notes = append(r.Notes, reason.Reason{Code: "SANITIZER_BLIND", Where: where, Expected: "a report of the batch", Found: row.Outcome + "; " + row.said()})
+			r.Add(reason.SanitizerBlind, where, "a report of the batch", row.Outcome+"; "+row.said())
 		}
 	}
 	if !seen {
-		r.Reasons = append(r.Reasons, reason.Reason{Code: "SANITIZER_NOTHING_SEEN", Where: "unpatched", Expected: "a report of the batch from one checker at least", Found: "none"})
+		r.Add(reason.SanitizerNothingSeen, "unpatched", "a report of the batch from one checker at least", "none")
 	}
-	r.Verdict = Reasons.Verdict(r.Reasons)
 	return r
 }
 

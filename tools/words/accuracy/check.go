@@ -9,6 +9,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
@@ -23,7 +24,7 @@ const DefaultPolicy = "words_v1"
 
 // Judge judges an outcome under the frozen policy of that name. Facts are the totals, the digest of the
 // outcome's folder, and those of what ran, which are the same in every run or the judgement fails.
-func Judge(o *recordings.Outcome, policyName string) (*judge.Judgement, error) {
+func Judge(o *recordings.Outcome, policyName string) (*verdict.Judgement, error) {
 	frozen, err := policy.Frozen(policyName)
 	if err != nil {
 		return nil, err
@@ -41,15 +42,14 @@ func Judge(o *recordings.Outcome, policyName string) (*judge.Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &judge.Judgement{
-		Name: Name, Reasons: w.Reasons, Notes: w.Notes, Policy: &judge.PolicyRef{Name: frozen.Name, SHA256: frozen.SHA256},
+	j := &verdict.Judgement{
+		Name: Name, Findings: w.Findings, Policy: &verdict.PolicyRef{Name: frozen.Name, SHA256: frozen.SHA256},
 		Facts: map[string]any{
 			"nondeterminism": nondeterminism(o.Report.Comparisons), "evidence_digest": evidenceDigest, "provisional": w.Provisional, "recordings": t.Fixtures, "units": t.CoreMLGGML.Reference(),
 			"coreml_source_edits": t.CoreMLSource.Edits(), "ggml_source_edits": t.GGMLSource.Edits(), "coreml_ggml_edits": t.CoreMLGGML.Edits(),
 			"coreml_source_rate": t.CoreMLSource.Rate(), "ggml_source_rate": t.GGMLSource.Rate(), "coreml_ggml_rate": t.CoreMLGGML.Rate(),
 		},
 	}
-	verdicts := []reason.Verdict{w.Verdict}
 	for i, pair := range o.Runs {
 		fixture := o.Report.Comparisons[i].Fixture
 		for _, side := range []struct {
@@ -59,16 +59,11 @@ func Judge(o *recordings.Outcome, policyName string) (*judge.Judgement, error) {
 			m := judge.Judge(judge.FromEvidence(side.e))
 			for _, r := range m.Reasons {
 				r.Where = fmt.Sprintf("%s, %s: %s", fixture, side.name, r.Where)
-				j.Reasons = append(j.Reasons, r)
+				j.AddReason(r)
 			}
-			verdicts = append(verdicts, m.Verdict)
 		}
 	}
-	if unlike := bind(j, o); len(unlike) > 0 {
-		j.Reasons = append(j.Reasons, unlike...)
-		verdicts = append(verdicts, transcript.Reasons.Verdict(unlike))
-	}
-	j.Verdict = worst(verdicts)
+	bind(j, o)
 	return j, nil
 }
 
@@ -85,9 +80,8 @@ func nondeterminism(comparisons []transcript.Comparison) string {
 	return strings.Join(slices.Compact(causes), "; ")
 }
 
-// bind puts the digests of what ran into the facts and gives a reason for each run that ran something else.
-func bind(j *judge.Judgement, o *recordings.Outcome) []reason.Reason {
-	var out []reason.Reason
+// bind puts the digests of what ran into the facts and adds a reason for each run that ran something else.
+func bind(j *verdict.Judgement, o *recordings.Outcome) {
 	for i, pair := range o.Runs {
 		for _, f := range []struct{ name, value string }{
 			{"model_sha256", pair.CoreML.Digests.Model}, {"encoder_digest", orEmpty(pair.CoreML.Digests.Encoder)},
@@ -97,14 +91,10 @@ func bind(j *judge.Judgement, o *recordings.Outcome) []reason.Reason {
 			if !seen {
 				j.Facts[f.name] = f.value
 			} else if first != f.value {
-				out = append(out, reason.Reason{
-					Code: "WORDS_SIDES_UNLIKE", Expected: fmt.Sprintf("%s %v, as in the first run", f.name, first), Found: f.value,
-					Where: o.Report.Comparisons[i].Fixture,
-				})
+				j.Add(reason.WordsSidesUnlike, o.Report.Comparisons[i].Fixture, fmt.Sprintf("%s %v, as in the first run", f.name, first), f.value)
 			}
 		}
 	}
-	return out
 }
 
 func orEmpty(s *string) string {
@@ -112,18 +102,4 @@ func orEmpty(s *string) string {
 		return ""
 	}
 	return *s
-}
-
-// worst is fail if any fails, else inconclusive if any is not a pass.
-func worst(verdicts []reason.Verdict) reason.Verdict {
-	v := reason.Pass
-	for _, next := range verdicts {
-		switch {
-		case next == reason.Failed:
-			return next
-		case next != reason.Pass:
-			v = reason.Unknown
-		}
-	}
-	return v
 }

@@ -5,16 +5,15 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript/editdist"
 )
 
 // Judgement is the answer on a set of fixtures.
 type Judgement struct {
-	Verdict reason.Verdict
+	verdict.Findings
 	// Provisional says that the evidence is thinner than the policy wants; the notes say where.
 	Provisional bool
-	Reasons     []reason.Reason
-	Notes       []reason.Reason
 	Totals      Totals
 }
 
@@ -41,16 +40,16 @@ func (c *Counts) add(d *Delta) {
 
 // Judge applies a policy to comparisons. It is a pure function of them.
 func Judge(comparisons []Comparison, p Policy) Judgement {
-	j := judging{policy: p}
+	j := judging{Judgement: Judgement{Findings: verdict.New()}, policy: p}
 	if len(comparisons) == 0 {
-		j.add("WORDS_NO_FIXTURES", "at least one fixture", "none", "fixtures")
+		j.Add(reason.WordsNoFixtures, "fixtures", "at least one fixture", "none")
 	}
 	probes := 0
 	seen := map[[2]string]string{}
 	for i := range comparisons {
 		c := &comparisons[i]
 		if first, again := seen[c.heard()]; again && c.AudioSHA256 != "" {
-			j.add("WORDS_DUPLICATE", "each recording once", "the audio of "+first, c.Fixture)
+			j.Add(reason.WordsDuplicate, c.Fixture, "each recording once", "the audio of "+first)
 		}
 		seen[c.heard()] = c.Fixture
 		// That all sides hear nothing where nothing is said tells nothing of them.
@@ -60,10 +59,10 @@ func Judge(comparisons []Comparison, p Policy) Judgement {
 		j.fixture(c)
 	}
 	j.corpus(probes)
-	return Judgement{
-		Verdict: Reasons.Verdict(j.reasons), Provisional: j.provisional,
-		Reasons: append([]reason.Reason{}, j.reasons...), Notes: append([]reason.Reason{}, j.notes...), Totals: j.totals,
+	for _, n := range j.Notes {
+		j.Provisional = j.Provisional || strings.HasPrefix(n.Code, "WORDS_PROVISIONAL")
 	}
+	return j.Judgement
 }
 
 // heard is what makes a recording one of its own.
@@ -71,43 +70,27 @@ func (c *Comparison) heard() [2]string { return [2]string{c.AudioSHA256, languag
 
 // judging collects what is found while fixtures are read.
 type judging struct {
-	policy      Policy
-	reasons     []reason.Reason
-	notes       []reason.Reason
-	provisional bool
-	totals      Totals
-}
-
-func (j *judging) add(code, expected, found, where string) {
-	r := reason.Reason{Code: code, Expected: expected, Found: found, Where: where}
-	d, _ := Reasons.Lookup(code)
-	if d.Class != reason.Note {
-		j.reasons = append(j.reasons, r)
-		return
-	}
-	j.notes = append(j.notes, r)
-	if strings.HasPrefix(code, "WORDS_PROVISIONAL") {
-		j.provisional = true
-	}
+	Judgement
+	policy Policy
 }
 
 // fixture judges one fixture and adds it to the totals if it could be compared.
 func (j *judging) fixture(c *Comparison) {
 	if c.GGML == nil || c.CoreML == nil {
-		j.add("WORDS_SIDE_MISSING", "a ggml run and a Core ML run", missing(c), c.Fixture)
+		j.Add(reason.WordsSideMissing, c.Fixture, "a ggml run and a Core ML run", missing(c))
 		return
 	}
 	for _, u := range c.Unlike {
-		j.add("WORDS_SIDES_UNLIKE", "the same on all sides", u, c.Fixture)
+		j.Add(reason.WordsSidesUnlike, c.Fixture, "the same on all sides", u)
 	}
 	for _, n := range c.Nondeterminism {
-		j.add("WORDS_NONDETERMINISTIC", "decoding that repeats itself", n, c.Fixture)
+		j.Add(reason.WordsNondeterministic, c.Fixture, "decoding that repeats itself", n)
 	}
 	for _, d := range c.Decoding {
-		j.add("WORDS_DECODING_DIFFERS", "the same setting in source and run", d, c.Fixture)
+		j.Add(reason.WordsDecodingDiffers, c.Fixture, "the same setting in source and run", d)
 	}
 	if c.Source == nil {
-		j.add("WORDS_PROVISIONAL_SOURCE", "a transcript of the source model", "none", c.Fixture)
+		j.Add(reason.WordsProvisionalSource, c.Fixture, "a transcript of the source model", "none")
 	}
 	whole := j.sides(c)
 	if len(c.Unlike) > 0 {
@@ -118,11 +101,11 @@ func (j *judging) fixture(c *Comparison) {
 	if !whole || c.CoreMLGGML == nil {
 		return
 	}
-	j.totals.Fixtures++
-	j.totals.CoreMLGGML.add(c.CoreMLGGML)
+	j.Totals.Fixtures++
+	j.Totals.CoreMLGGML.add(c.CoreMLGGML)
 	if c.CoreMLSource != nil && c.GGMLSource != nil {
-		j.totals.CoreMLSource.add(c.CoreMLSource)
-		j.totals.GGMLSource.add(c.GGMLSource)
+		j.Totals.CoreMLSource.add(c.CoreMLSource)
+		j.Totals.GGMLSource.add(c.GGMLSource)
 	}
 	j.probe(c)
 	j.rates(c)
@@ -161,11 +144,11 @@ func (j *judging) sides(c *Comparison) bool {
 		where := c.Fixture + ", " + s.name
 		switch {
 		case !s.side.Processed:
-			j.add("WORDS_NO_AUDIO", "audio that was processed", "no sign of it in the log", where)
+			j.Add(reason.WordsNoAudio, where, "audio that was processed", "no sign of it in the log")
 		case s.side.TooLong:
-			j.add("WORDS_TOO_LONG", fmt.Sprintf("at most %d bytes", MaxTextBytes), "more", where)
+			j.Add(reason.WordsTooLong, where, fmt.Sprintf("at most %d bytes", MaxTextBytes), "more")
 		case s.side.Truncated:
-			j.add("WORDS_TRUNCATED", "the whole text", "a text that was cut", where)
+			j.Add(reason.WordsTruncated, where, "the whole text", "a text that was cut")
 		default:
 			continue
 		}
@@ -189,11 +172,11 @@ func (j *judging) emptiness(c *Comparison) {
 	}
 	switch {
 	case c.CoreML.Units == 0 && !c.Silence && !c.CoreML.TooLong:
-		j.add("WORDS_COREML_EMPTY", "words, as in a recording that is not declared silent", noneBut(most, c.Unit), c.Fixture)
+		j.Add(reason.WordsCoreMLEmpty, c.Fixture, "words, as in a recording that is not declared silent", noneBut(most, c.Unit))
 	case c.Silence && c.CoreML.Units > 0 && least == 0:
-		j.add("WORDS_IN_SILENCE", "no words, as another side has it", plural(c.CoreML.Units, string(c.Unit)), c.Fixture)
+		j.Add(reason.WordsInSilence, c.Fixture, "no words, as another side has it", plural(c.CoreML.Units, string(c.Unit)))
 	case c.Silence && c.CoreML.Units > 0:
-		j.add("WORDS_SILENCE_UPSTREAM", "no words", "words on all sides", c.Fixture)
+		j.Add(reason.WordsSilenceUpstream, c.Fixture, "no words", "words on all sides")
 	}
 }
 
@@ -213,10 +196,10 @@ func (j *judging) loops(c *Comparison) {
 			continue
 		}
 		others = max(others, loopUnitsIn(s.side.Loops))
-		j.add("WORDS_LOOP", "no phrase without end", describeLoops(s.side.Loops, c.Unit), c.Fixture+", "+s.name)
+		j.Add(reason.WordsLoop, c.Fixture+", "+s.name, "no phrase without end", describeLoops(s.side.Loops, c.Unit))
 	}
 	if loopUnitsIn(c.CoreML.Loops) > others {
-		j.add("WORDS_COREML_LOOP", "no phrase without end", describeLoops(c.CoreML.Loops, c.Unit), c.Fixture+", coreml")
+		j.Add(reason.WordsCoreMLLoop, c.Fixture+", coreml", "no phrase without end", describeLoops(c.CoreML.Loops, c.Unit))
 	}
 }
 
@@ -238,11 +221,11 @@ func (j *judging) probe(c *Comparison) {
 		return
 	}
 	if c.GGMLSource != nil && c.GGMLSource.Units.Edits() > 0 {
-		j.add("WORDS_PROBE_SIDES", "ggml and source agree on the probe item", describe(c.GGMLSource.Units), c.Fixture)
+		j.Add(reason.WordsProbeSides, c.Fixture, "ggml and source agree on the probe item", describe(c.GGMLSource.Units))
 		return
 	}
 	if c.CoreMLGGML.Units.Edits() > 0 {
-		j.add("WORDS_PROBE_COREML", "the words of ggml and source", describe(c.CoreMLGGML.Units), c.Fixture)
+		j.Add(reason.WordsProbeCoreML, c.Fixture, "the words of ggml and source", describe(c.CoreMLGGML.Units))
 	}
 }
 
@@ -255,13 +238,13 @@ func (j *judging) rates(c *Comparison) {
 		return fmt.Sprintf("at most %s", plural(j.policy.fileEditsMax(rate, d.Units.Reference()), "edit"))
 	}
 	if over(c.CoreMLSource, j.policy.FileRateMax) {
-		j.add("WORDS_FILE_RATE", allowed(c.CoreMLSource, j.policy.FileRateMax), describe(c.CoreMLSource.Units)+"; "+c.cause(), c.Fixture)
+		j.Add(reason.WordsFileRate, c.Fixture, allowed(c.CoreMLSource, j.policy.FileRateMax), describe(c.CoreMLSource.Units)+"; "+c.cause())
 	}
 	if over(c.CoreMLGGML, j.policy.FileVsGGMLMax) {
-		j.add("WORDS_COREML_CHANGED", allowed(c.CoreMLGGML, j.policy.FileVsGGMLMax), describe(c.CoreMLGGML.Units), c.Fixture)
+		j.Add(reason.WordsCoreMLChanged, c.Fixture, allowed(c.CoreMLGGML, j.policy.FileVsGGMLMax), describe(c.CoreMLGGML.Units))
 	}
 	if over(c.GGMLSource, j.policy.FileRateMax) {
-		j.add("WORDS_CONVERSION_CHANGED", allowed(c.GGMLSource, j.policy.FileRateMax), describe(c.GGMLSource.Units), c.Fixture)
+		j.Add(reason.WordsConversionChanged, c.Fixture, allowed(c.GGMLSource, j.policy.FileRateMax), describe(c.GGMLSource.Units))
 	}
 }
 
@@ -280,23 +263,27 @@ func (c *Comparison) cause() string {
 
 // corpus holds the totals against the policy.
 func (j *judging) corpus(probes int) {
-	p, t := j.policy, j.totals
+	p, t := j.policy, j.Totals
 	if probes == 0 {
-		j.add("WORDS_PROVISIONAL_PROBE", "a fixture with speech, marked as probe", "none", "fixtures")
+		j.Add(reason.WordsProvisionalProbe, "fixtures", "a fixture with speech, marked as probe", "none")
 	}
 	if units := t.CoreMLGGML.Reference(); t.Fixtures < p.FixturesMin || units < p.UnitsMin {
-		j.add("WORDS_PROVISIONAL_FEW", fmt.Sprintf("%s with %s", plural(p.FixturesMin, "fixture"), plural(p.UnitsMin, "unit")),
-			fmt.Sprintf("%d with %d", t.Fixtures, units), "fixtures")
+		j.Add(reason.WordsProvisionalFew,
+			"fixtures", fmt.Sprintf("%s with %s", plural(p.FixturesMin, "fixture"), plural(p.UnitsMin, "unit")),
+			fmt.Sprintf("%d with %d", t.Fixtures, units))
+
 	}
 	if r := t.CoreMLSource.Rate(); r > p.CorpusRateMax {
-		j.add("WORDS_CORPUS_RATE", fmt.Sprintf("a rate of at most %g", p.CorpusRateMax), describe(t.CoreMLSource), "all fixtures")
+		j.Add(reason.WordsCorpusRate, "all fixtures", fmt.Sprintf("a rate of at most %g", p.CorpusRateMax), describe(t.CoreMLSource))
 	}
 	if worse := t.CoreMLSource.Rate() - t.GGMLSource.Rate(); worse > p.WorseThanGGMLMax {
-		j.add("WORDS_WORSE_THAN_GGML", fmt.Sprintf("a rate at most %g above ggml's", p.WorseThanGGMLMax),
-			fmt.Sprintf("%.4f above: hybrid %s, ggml %s", worse, describe(t.CoreMLSource), describe(t.GGMLSource)), "all fixtures")
+		j.Add(reason.WordsWorseThanGGML,
+			"all fixtures", fmt.Sprintf("a rate at most %g above ggml's", p.WorseThanGGMLMax),
+			fmt.Sprintf("%.4f above: hybrid %s, ggml %s", worse, describe(t.CoreMLSource), describe(t.GGMLSource)))
+
 	}
 	if r := t.CoreMLGGML.Rate(); r > p.CorpusVsGGMLMax {
-		j.add("WORDS_COREML_CHANGED_CORPUS", fmt.Sprintf("a rate of at most %g", p.CorpusVsGGMLMax), describe(t.CoreMLGGML), "all fixtures")
+		j.Add(reason.WordsCoreMLChangedCorpus, "all fixtures", fmt.Sprintf("a rate of at most %g", p.CorpusVsGGMLMax), describe(t.CoreMLGGML))
 	}
 }
 

@@ -182,14 +182,6 @@ func TestTooFewIsProvisional(t *testing.T) {
 	}
 }
 
-func TestEveryReasonIsDefined(t *testing.T) {
-	for _, d := range Reasons {
-		if d.Means == "" || d.Do == "" || !strings.HasPrefix(d.Code, "WORDS_") {
-			t.Errorf("reason %+v lacks a part", d)
-		}
-	}
-}
-
 // What is private must not get into anything that is kept: the texts, the fixture's name, free text of the caller.
 func TestPrivateStaysPrivate(t *testing.T) {
 	const secret = "zyzzyva"

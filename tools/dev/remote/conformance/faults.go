@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/dev/remote/spawnlog"
 )
 
@@ -45,8 +46,8 @@ var faults = []fault{
 	{name: "the cache lost its blobs", try: lostBlobs, codes: []int{0}, runner: spawnlog.RunnerRemote},
 	{name: "a blob is corrupt", try: corruptBlob, codes: []int{1, 34, 39}, says: []string{"does not match"}},
 	{name: "a worker was killed in the middle", try: killWorker, codes: []int{0}, runner: spawnlog.RunnerRemote},
-	{name: "a canary was killed in the middle and started again", try: killCanary, codes: []int{3}, says: []string{"CANARY_RETRIED"}},
-	{name: "the result of a canary was lost and it was started again", try: forgottenCanary, codes: []int{3}, says: []string{"CANARY_RETRIED"}},
+	{name: "a canary was killed in the middle and started again", try: killCanary, codes: []int{3}, says: []string{reason.CanaryRetried}},
+	{name: "the result of a canary was lost and it was started again", try: forgottenCanary, codes: []int{3}, says: []string{reason.CanaryRetried}},
 	// Last, since what the server remembers of results goes with it.
 	{name: "the server was killed in the middle", try: killServer, codes: []int{34}, says: []string{"UNAVAILABLE"}},
 	{name: "no server at all", try: noServer, codes: []int{34}, says: []string{"UNAVAILABLE"}},

@@ -1,8 +1,6 @@
 package eval
 
-import (
-	"slices"
-)
+import "slices"
 
 func makeConst(c *call) {
 	v := c.op.Attr("val")

@@ -1,8 +1,6 @@
 package spec
 
-import (
-	"strconv"
-)
+import "strconv"
 
 // ArrayDType is an element type of a multi-array feature
 // (ArrayFeatureType.ArrayDataType; Core ML's MLMultiArrayDataType uses the

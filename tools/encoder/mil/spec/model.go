@@ -22,8 +22,9 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
 
 // Kind is the model type: its field number in Model.

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
 
 // EncodeProgram encodes p as MILSpec.Program. Map entries are sorted by key,

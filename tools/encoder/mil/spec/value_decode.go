@@ -4,8 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
 
 func (d *decoder) value(b []byte) (*mil.Value, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/eval"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
@@ -76,7 +77,7 @@ func (c *checker) bisect(points []point, mels, frames int) error {
 		at := fmt.Sprintf("%s %q, line %d", b.op, b.name, b.line)
 		if !found && len(c.Reasons) > 0 && b.snr < limit-slack {
 			found = true
-			c.note("FIRST_DIFFERENCE", fmt.Sprintf("between %s and %s", before, p.name), fmt.Sprintf("a value of at least %g dB for %s", limit-slack, p.name),
+			c.Add(reason.FirstDifference, fmt.Sprintf("between %s and %s", before, p.name), fmt.Sprintf("a value of at least %g dB for %s", limit-slack, p.name),
 				fmt.Sprintf("%.1f dB at best, by %s", b.snr, at))
 		}
 		before = fmt.Sprintf("%s (%s)", p.name, at)

@@ -27,9 +27,6 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/reference"
 )
 
-// Reasons are all codes that a check may give.
-var Reasons = slices.Concat(parity.Reasons, artifact.Reasons)
-
 // Request says what is to be compared.
 type Request struct {
 	Model, Encoder string // Encoder may be "" for a candidate of ggml's own encoder
@@ -89,7 +86,7 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 		// What is no encoder has no precision to choose a policy by.
 		c.Judgement = parity.NewJudgement(p, cmp.Or(Precision(report), unread(report, p)))
 		if !c.inspect(report) {
-			return c.done(), nil
+			return c.Result, nil
 		}
 	}
 	model, err := ggml.Open(q.Model)
@@ -100,7 +97,7 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 	if err := c.compare(model); err != nil {
 		return nil, err
 	}
-	return c.done(), nil
+	return c.Result, nil
 }
 
 // check refuses what would be left out of account.
@@ -168,17 +165,6 @@ type checker struct {
 	digest string
 }
 
-func (c *checker) note(code, where, expected, found string) {
-	c.Add(reason.Reason{Code: code, Where: where, Expected: expected, Found: found})
-}
-
-// done draws the verdict with the artifact's codes known too.
-func (c *checker) done() *Result {
-	c.Verdict = Reasons.Verdict(c.Reasons)
-	c.SatisfiesGate = c.Verdict == reason.Pass && c.Judgement.Policy == parity.GatePolicy
-	return c.Result
-}
-
 // withoutEncoder begins a judgement of ggml's own encoder, whose precision is
 // what the candidate's sidecar says: ggml, or ggml-flash with flash attention.
 func (c *checker) withoutEncoder() error {
@@ -209,26 +195,22 @@ func (c *checker) inspect(r *artifact.Report) bool {
 		c.Facts["encoder_digest"] = r.Encoder.Digest
 		c.Facts["encoder_form"] = r.Encoder.Form
 		if r.Encoder.Form != "mlmodelc" {
-			c.note("PACKAGE_NOT_COMPILED", c.Encoder, "an .mlmodelc", r.Encoder.Form)
+			c.Add(reason.PackageNotCompiled, c.Encoder, "an .mlmodelc", r.Encoder.Form)
 		}
 	}
 	for _, x := range r.Reasons {
-		d, _ := artifact.Reasons.Lookup(x.Code)
-		switch {
-		case x.Code == "PAIRING_UNREADABLE" && c.Reference != "":
-			c.Notes = append(c.Notes, x)
-		case d.Class == reason.Note:
-			c.Notes = append(c.Notes, x)
-		default:
-			c.Reasons = append(c.Reasons, x)
+		if x.Code == reason.PairingUnreadable && c.Reference != "" {
+			c.Notes = append(c.Notes, x) // the reference says what the weights must compute
+		} else {
+			c.AddReason(x)
 		}
 	}
 	// A quantised .bin is further from the source than float16 is.
 	coarse := c.Judgement.Policy == parity.GatePolicy || c.policy.AppliesTo == "float16" && quantised(r.Model)
 	for _, x := range r.Notes {
 		c.Notes = append(c.Notes, x)
-		if x.Code == "PAIRING_FINER" && c.Reference == "" && coarse {
-			c.note("REFERENCE_COARSE", x.Where, "weights that are the .bin's own, or a reference of the source's", x.Found)
+		if x.Code == reason.PairingFiner && c.Reference == "" && coarse {
+			c.Add(reason.ReferenceCoarse, x.Where, "weights that are the .bin's own, or a reference of the source's", x.Found)
 		}
 	}
 	return r.Model != nil && r.Encoder != nil && r.Encoder.Form != "" && r.Encoder.Kind != ""
@@ -278,7 +260,7 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 			return t, false, err
 		}
 		for _, r := range reasons {
-			c.Add(r)
+			c.AddReason(r)
 		}
 		if s == nil {
 			return t, false, nil
@@ -291,7 +273,7 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 		return c.probed(model)
 	}
 	c.Facts["kernel_path"] = kernel.Path()
-	c.note("EMULATED_UNITS", c.Encoder, "Core ML at all compute units", "evaluated from the program ("+kernel.Path()+")")
+	c.Add(reason.EmulatedUnits, c.Encoder, "Core ML at all compute units", "evaluated from the program ("+kernel.Path()+")")
 	e, err := Load(c.Encoder, c.Threads)
 	if err != nil {
 		c.unsupported(err)
@@ -299,7 +281,7 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 	}
 	defer e.Close()
 	for _, w := range e.Warnings() {
-		c.Add(Flagged(c.Encoder, w))
+		c.AddReason(Flagged(c.Encoder, w))
 	}
 	h := model.Hyperparameters
 	t, err := e.Predict(c.ctx, c.mel, h.Mels, h.MelFrames())
@@ -308,10 +290,10 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 	case c.ctx.Err() != nil:
 		return t, false, c.ctx.Err()
 	case errors.As(err, &wrong):
-		c.note("PARITY_TYPE", c.Encoder, "float32", wrong.Found)
+		c.Add(reason.ParityType, c.Encoder, "float32", wrong.Found)
 		return t, false, nil
 	case err != nil:
-		c.note("PREDICTION_FAILED", c.Encoder, "an output", err.Error())
+		c.Add(reason.PredictionFailed, c.Encoder, "an output", err.Error())
 		return t, false, nil
 	}
 	t.MelSHA256 = c.digest
@@ -327,7 +309,7 @@ func (c *checker) reference(model *ggml.Model) (parity.Tensor, []point, error) {
 			return t, nil, err
 		}
 		for _, r := range reasons {
-			c.Add(r)
+			c.AddReason(r)
 		}
 		c.Facts["reference"] = "tensor " + filepath.Base(c.Reference)
 		if s != nil {

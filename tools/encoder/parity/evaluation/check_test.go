@@ -100,7 +100,7 @@ func run(t *testing.T, q Request) (*Result, []string) {
 func TestFloat32EncoderPassesTheGatePolicy(t *testing.T) {
 	model := bin(t, small)
 	r, codes := run(t, Request{Model: model, Encoder: encoded(t, model, encoder.Float32)})
-	if r.Verdict != reason.Pass || !r.SatisfiesGate || len(codes) > 0 {
+	if r.Verdict != reason.Pass || !r.SatisfiesGate() || len(codes) > 0 {
 		t.Fatalf("%s %v", r.Verdict, r.Reasons)
 	}
 	if r.Measurement.SNR < 110 || r.Facts["precision"] != "float32" || r.Facts["mel"] != "built-in probe" {
@@ -111,12 +111,12 @@ func TestFloat32EncoderPassesTheGatePolicy(t *testing.T) {
 func TestFloat16EncoderNeedsItsProfile(t *testing.T) {
 	model := bin(t, small)
 	enc := encoded(t, model, encoder.Float16)
-	if r, codes := run(t, Request{Model: model, Encoder: enc}); r.SatisfiesGate || !slices.Contains(codes, "POLICY_PRECISION") || !slices.Contains(codes, "PARITY_SNR") {
+	if r, codes := run(t, Request{Model: model, Encoder: enc}); r.SatisfiesGate() || !slices.Contains(codes, "POLICY_PRECISION") || !slices.Contains(codes, "PARITY_SNR") {
 		t.Errorf("under the gate's policy: %s %v", r.Verdict, codes)
 	}
 	r, codes := run(t, Request{Model: model, Encoder: enc, Policy: "fp16_v1"})
-	if r.Verdict != reason.Pass || r.SatisfiesGate {
-		t.Errorf("under its own: %s %v, satisfies the gate: %v", r.Verdict, codes, r.SatisfiesGate)
+	if r.Verdict != reason.Pass || r.SatisfiesGate() {
+		t.Errorf("under its own: %s %v, satisfies the gate: %v", r.Verdict, codes, r.SatisfiesGate())
 	}
 	if snr := r.Measurement.SNR; snr > 74 || snr < 45 {
 		t.Errorf("float16 reaches %.1f dB; one rounding alone leaves 73.7", snr)
@@ -131,7 +131,7 @@ func TestQuantisedModelIsNoReference(t *testing.T) {
 	o.Quantise = ggml.Q8_0
 	quantised := bin(t, o)
 	for p, name := range map[encoder.Precision]string{encoder.Float32: "fp32_v2", encoder.Float16: "fp16_v1"} {
-		if r, codes := run(t, Request{Model: quantised, Encoder: encoded(t, full, p), Policy: name}); r.SatisfiesGate || !slices.Contains(codes, "REFERENCE_COARSE") {
+		if r, codes := run(t, Request{Model: quantised, Encoder: encoded(t, full, p), Policy: name}); r.SatisfiesGate() || !slices.Contains(codes, "REFERENCE_COARSE") {
 			t.Errorf("%s: %s %v", name, r.Verdict, codes)
 		}
 		if r, codes := run(t, Request{Model: quantised, Encoder: encoded(t, quantised, p), Policy: name}); r.Verdict != reason.Pass {
@@ -296,7 +296,7 @@ func TestReferencesOfOnesOwn(t *testing.T) {
 	if _, codes := run(t, Request{Model: model, Encoder: enc, Candidate: swapped}); !slices.Contains(codes, "SIDES_SWAPPED") {
 		t.Errorf("a reference given as the candidate: %v", codes)
 	}
-	if r, codes := run(t, Request{Model: model, Candidate: candidate("ggml"), Policy: "ggml_v1"}); r.Verdict != reason.Pass || r.SatisfiesGate {
+	if r, codes := run(t, Request{Model: model, Candidate: candidate("ggml"), Policy: "ggml_v1"}); r.Verdict != reason.Pass || r.SatisfiesGate() {
 		t.Errorf("ggml's own encoder: %v", codes)
 	}
 	if _, codes := run(t, Request{Model: model, Candidate: candidate("float32")}); !slices.Contains(codes, "POLICY_PRECISION") {

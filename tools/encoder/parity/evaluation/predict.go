@@ -115,27 +115,27 @@ func input(mel []float32, mels, frames int) map[string]mil.Tensor {
 func (c *checker) unsupported(err error) {
 	var u *eval.Unsupported
 	if !errors.As(err, &u) {
-		c.note("PREDICTION_FAILED", c.Encoder, "an encoder that loads", err.Error())
+		c.Add(reason.PredictionFailed, c.Encoder, "an encoder that loads", err.Error())
 		return
 	}
 	const shown = 10
 	for i, o := range u.Obstacles {
 		if i == shown {
-			c.note("EVALUATION_UNSUPPORTED", c.Encoder, "operations that are evaluated", fmt.Sprintf("%d more obstacles", len(u.Obstacles)-shown))
+			c.Add(reason.EvaluationUnsupported, c.Encoder, "operations that are evaluated", fmt.Sprintf("%d more obstacles", len(u.Obstacles)-shown))
 			break
 		}
-		c.Add(Unsupported(c.Encoder, o))
+		c.AddReason(Unsupported(c.Encoder, o))
 	}
 }
 
 // Unsupported is the reason for an obstacle in the program at a place; one of the whole program has no line.
 func Unsupported(where string, o eval.Obstacle) reason.Reason {
-	return reason.Reason{Code: "EVALUATION_UNSUPPORTED", Where: line(where, o), Expected: "operations that are evaluated (coregate mil ops)", Found: o.String()}
+	return reason.Reason{Code: reason.EvaluationUnsupported, Where: line(where, o), Expected: "operations that are evaluated (coregate mil ops)", Found: o.String()}
 }
 
 // Flagged is the note for something that is evaluated, and deserves a look.
 func Flagged(where string, o eval.Obstacle) reason.Reason {
-	return reason.Reason{Code: "INTEGERS_INEXACT", Where: line(where, o), Expected: "integers up to 2^24", Found: o.String()}
+	return reason.Reason{Code: reason.IntegersInexact, Where: line(where, o), Expected: "integers up to 2^24", Found: o.String()}
 }
 
 func line(where string, o eval.Obstacle) string {

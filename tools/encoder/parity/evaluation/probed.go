@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe"
@@ -34,7 +35,7 @@ func (c *checker) probed(model *ggml.Model) (parity.Tensor, bool, error) {
 		return parity.Tensor{}, false, err
 	}
 	for _, r := range parity.JudgeOutcome(o, c.Encoder, OutputName) {
-		c.Add(r)
+		c.AddReason(r)
 	}
 	if o.Report != nil {
 		c.Facts["probe"] = o.Report
@@ -51,14 +52,14 @@ func (c *checker) elsewhere(s *parity.Sidecar) {
 		return // ggml's own encoder has no Core ML to ask
 	}
 	if have, _ := c.Facts["encoder_digest"].(string); s.EncoderDigest != have {
-		c.note("CANDIDATE_ENCODER", c.Candidate+".json", "encoder_digest "+have, cmp.Or(s.EncoderDigest, "none"))
+		c.Add(reason.CandidateEncoder, c.Candidate+".json", "encoder_digest "+have, cmp.Or(s.EncoderDigest, "none"))
 	}
 	if s.Probe == nil {
-		c.note("UNITS_UNOBSERVED", c.Candidate+".json", "the report of coremlprobe", "none; device "+s.Device)
+		c.Add(reason.UnitsUnobserved, c.Candidate+".json", "the report of coremlprobe", "none; device "+s.Device)
 		return
 	}
 	for _, r := range parity.JudgeReport(s.Probe, c.Candidate+".json", OutputName) {
-		c.Add(r)
+		c.AddReason(r)
 	}
 	c.report(s.Probe)
 }

@@ -1,0 +1,137 @@
+package reason
+
+// Artifacts: codes.
+const (
+	ModelTruncated         = "MODEL_TRUNCATED"
+	ModelMalformed         = "MODEL_MALFORMED"
+	ModelIncomplete        = "MODEL_INCOMPLETE"
+	EncoderMissing         = "ENCODER_MISSING"
+	EncoderName            = "ENCODER_NAME"
+	ArtifactNotCompiled    = "ARTIFACT_NOT_COMPILED"
+	ArtifactUnknown        = "ARTIFACT_UNKNOWN"
+	ArtifactForm           = "ARTIFACT_FORM"
+	ArtifactIsArchive      = "ARTIFACT_IS_ARCHIVE"
+	ArchiveEscape          = "ARCHIVE_ESCAPE"
+	ArtifactLink           = "ARTIFACT_LINK"
+	ArtifactPathEscape     = "ARTIFACT_PATH_ESCAPE"
+	ArtifactSpecialFile    = "ARTIFACT_SPECIAL_FILE"
+	ArtifactNameCollision  = "ARTIFACT_NAME_COLLISION"
+	ArtifactNameUnsafe     = "ARTIFACT_NAME_UNSAFE"
+	ArtifactTooLarge       = "ARTIFACT_TOO_LARGE"
+	ArtifactIncomplete     = "ARTIFACT_INCOMPLETE"
+	ConversionInterrupted  = "CONVERSION_INTERRUPTED"
+	LFSPointer             = "LFS_POINTER"
+	NestedDuplicate        = "NESTED_DUPLICATE"
+	ExtraFile              = "EXTRA_FILE"
+	ArtifactMalformed      = "ARTIFACT_MALFORMED"
+	WeightsMismatch        = "WEIGHTS_MISMATCH"
+	NotMLProgram           = "NOT_MLPROGRAM"
+	Pipeline               = "PIPELINE"
+	MultiFunction          = "MULTI_FUNCTION"
+	Updatable              = "UPDATABLE"
+	SpecVersion            = "SPEC_VERSION"
+	SpecVersionTooNew      = "SPEC_VERSION_TOO_NEW"
+	InterfaceContradiction = "INTERFACE_CONTRADICTION"
+	InputName              = "INPUT_NAME"
+	OutputName             = "OUTPUT_NAME"
+	InputExtra             = "INPUT_EXTRA"
+	OutputExtra            = "OUTPUT_EXTRA"
+	FeatureOptional        = "FEATURE_OPTIONAL"
+	FeatureImage           = "FEATURE_IMAGE"
+	FeatureSequence        = "FEATURE_SEQUENCE"
+	FeatureDictionary      = "FEATURE_DICTIONARY"
+	FeatureState           = "FEATURE_STATE"
+	FeatureScalar          = "FEATURE_SCALAR"
+	InputType              = "INPUT_TYPE"
+	OutputType             = "OUTPUT_TYPE"
+	InputFlexible          = "INPUT_FLEXIBLE"
+	InputEnumerated        = "INPUT_ENUMERATED"
+	OutputFlexible         = "OUTPUT_FLEXIBLE"
+	NMelsMismatch          = "N_MELS_MISMATCH"
+	InputShape             = "INPUT_SHAPE"
+	OutputShape            = "OUTPUT_SHAPE"
+	OutputChannelFirst     = "OUTPUT_CHANNEL_FIRST"
+	PairingAbsent          = "PAIRING_ABSENT"
+	PairingDiffers         = "PAIRING_DIFFERS"
+	PairingOrder           = "PAIRING_ORDER"
+	PairingUnreadable      = "PAIRING_UNREADABLE"
+	PairingFiner           = "PAIRING_FINER"
+	PairingUnmatched       = "PAIRING_UNMATCHED"
+	EncoderAlone           = "ENCODER_ALONE"
+	TorchUntested          = "TORCH_UNTESTED"
+	ProducerUnknown        = "PRODUCER_UNKNOWN"
+)
+
+var artifacts = Table{
+	// The .bin.
+	{Code: ModelTruncated, Class: Refuse, Means: "The model's file ends before its contents do.", Do: "Copy or download it again and compare its SHA-256."},
+	{Code: ModelMalformed, Class: Refuse, Means: "A number in the model's file cannot be right.", Do: "Download or convert it again."},
+	{Code: ModelIncomplete, Class: Refuse, Means: "The model lacks tensors that its own header calls for, or has others, or of other shapes or types.", Do: "Convert it again; the runtime refuses it."},
+
+	// Where the encoder lies.
+	{Code: EncoderMissing, Class: Refuse, Means: "Nothing stands at the path at which the runtime looks for the encoder.", Do: "Put the compiled encoder beside the model under the derived name (coregate derive MODEL.bin)."},
+	{Code: EncoderName, Class: Refuse, Means: "The encoder is not at the path that the runtime derives from the model's: it would not be opened, or another one would.", Do: "Rename or move it as coregate derive says; check first that it belongs to this model."},
+	{Code: ArtifactNotCompiled, Class: Refuse, Means: "There is an .mlpackage (or .mlmodel) where the runtime wants a compiled .mlmodelc; a conversion may have been interrupted.", Do: "Compile it: xcrun coremlc compile X.mlpackage DIR; needs full Xcode."},
+
+	// The folder.
+	{Code: ArtifactUnknown, Class: Refuse, Means: "What was given as the encoder is no Core ML artifact.", Do: "Give an .mlmodelc or .mlpackage folder."},
+	{Code: ArtifactForm, Class: Refuse, Means: "The artifact's name and its contents are of different forms: it was renamed, or files of two forms were mixed.", Do: "Give the folder its own extension back. A compiled .mlmodelc has no Manifest.json and cannot be compiled again; an .mlpackage must be."},
+	{Code: ArtifactIsArchive, Class: Refuse, Means: "The artifact is still packed.", Do: "Unpack it; the runtime opens folders."},
+	{Code: ArchiveEscape, Class: Refuse, Means: "The archive holds names or links that would be written outside the folder it is unpacked to.", Do: "Do not unpack it. Get it from whoever made it."},
+	{Code: ArtifactLink, Class: Refuse, Means: "A symbolic link stands inside the artifact. What it points at is not part of what is shipped and hashed.", Do: "Replace the link by a copy."},
+	{Code: ArtifactPathEscape, Class: Refuse, Means: "A path inside the artifact (in its program or manifest, or a link's target) leads out of it.", Do: "Do not load it. Convert it again."},
+	{Code: ArtifactSpecialFile, Class: Refuse, Means: "The artifact holds something that is neither a file nor a folder.", Do: "Remove it."},
+	{Code: ArtifactNameCollision, Class: Refuse, Means: "Two names in the artifact are one name on a disk that ignores case or composes accents, as Macs' disks do.", Do: "Remove or rename one."},
+	{Code: ArtifactNameUnsafe, Class: Refuse, Means: "A name in the artifact holds control characters, a backslash, or bytes that are no text.", Do: "Rename it."},
+	{Code: ArtifactTooLarge, Class: Refuse, Means: "The artifact holds more files, deeper folders or more bytes than any encoder does.", Do: "Check what it is."},
+	{Code: ArtifactIncomplete, Class: Refuse, Means: "A file that the artifact needs is missing or empty: weights, program or description.", Do: "Copy the whole folder again, or convert again."},
+	{Code: ConversionInterrupted, Class: Refuse, Means: "The artifact looks like one whose writing was broken off: temporary files, a manifest without its items, a package without data.", Do: "Delete it and convert again."},
+	{Code: LFSPointer, Class: Refuse, Means: "A file of the artifact is a git-lfs pointer instead of its content.", Do: "Run git lfs pull, then copy again."},
+	{Code: NestedDuplicate, Class: Refuse, Means: "The artifact contains an artifact, often itself: an archive was unpacked into a folder of the same name.", Do: "Move the inner folder out."},
+	{Code: ExtraFile, Class: Refuse, Means: "The artifact holds a file that nothing in it refers to. What is not accounted for is not shipped.", Do: "Remove it, or find out which tool wrote it."},
+	{Code: ArtifactMalformed, Class: Refuse, Means: "A file of the artifact cannot be read as what it must be.", Do: "Convert or compile it again."},
+	{Code: WeightsMismatch, Class: Refuse, Means: "The program's references do not fit the weight file beside it: program and weights are of different builds.", Do: "Copy program and weights from the same build."},
+
+	// What it is.
+	{Code: NotMLProgram, Class: Fail, Means: "The encoder is not an ML program; neural networks compute in float16 and cannot be read or compared here.", Do: "Convert with convert_to=\"mlprogram\"."},
+	{Code: Pipeline, Class: Fail, Means: "The artifact is a pipeline of several models.", Do: "Ship the encoder alone."},
+	{Code: MultiFunction, Class: Fail, Means: "The program has more than one function; the runtime's bridge knows only one.", Do: "Save the encoder's function alone."},
+	{Code: Updatable, Class: Fail, Means: "The model is updatable: its weights may change on the device.", Do: "Convert it without update parameters."},
+	{Code: SpecVersion, Class: Fail, Means: "The specification version is unknown, or does not fit what the artifact holds.", Do: "Convert with a coremltools release that Apple's system knows."},
+	{Code: SpecVersionTooNew, Class: Fail, Means: "The encoder needs a newer macOS than the stated minimum.", Do: "Convert with an older minimum_deployment_target, or state a newer minimum."},
+	{Code: InterfaceContradiction, Class: Fail, Means: "The program and the model's description disagree about an input or output.", Do: "Convert again; parts of two builds may have been mixed."},
+
+	// Features.
+	{Code: InputName, Class: Fail, Means: "The runtime's bridge asks for the input logmel_data. Under another name the prediction fails silently.", Do: "Convert with the input named logmel_data."},
+	{Code: OutputName, Class: Fail, Means: "The runtime's bridge reads the output named output. Under another name it copies nothing.", Do: "Convert with the output named output."},
+	{Code: InputExtra, Class: Fail, Means: "The model wants inputs that the runtime does not give.", Do: "Convert with one input."},
+	{Code: OutputExtra, Class: Fail, Means: "The model has outputs that the runtime does not know.", Do: "Convert with one output."},
+	{Code: FeatureOptional, Class: Fail, Means: "An input is optional.", Do: "Make it required."},
+	{Code: FeatureImage, Class: Fail, Means: "A feature is an image, not a multi-array.", Do: "Convert with TensorType."},
+	{Code: FeatureSequence, Class: Fail, Means: "A feature is a sequence, not a multi-array.", Do: "Convert with TensorType."},
+	{Code: FeatureDictionary, Class: Fail, Means: "A feature is a dictionary, not a multi-array.", Do: "Convert with TensorType."},
+	{Code: FeatureState, Class: Fail, Means: "The model keeps state between predictions; the runtime gives it none.", Do: "Convert without states."},
+	{Code: FeatureScalar, Class: Fail, Means: "A feature is a number, a string, or of no known kind; the runtime wants a multi-array.", Do: "Convert with TensorType."},
+	{Code: InputType, Class: Fail, Means: "The input is not Float32.", Do: "Convert with dtype=np.float32 for the input, whatever the compute precision."},
+	{Code: OutputType, Class: Fail, Means: "The output is not Float32. The runtime copies it as float32 regardless: past its end, or as garbage.", Do: "Convert with dtype=np.float32 for the output."},
+	{Code: InputFlexible, Class: Fail, Means: "The input's shape may vary within a range.", Do: "Convert with a fixed shape."},
+	{Code: InputEnumerated, Class: Fail, Means: "The input's shape is one of a list.", Do: "Convert with a fixed shape."},
+	{Code: OutputFlexible, Class: Fail, Means: "The output's shape is not fixed.", Do: "Convert with fixed shapes."},
+	{Code: NMelsMismatch, Class: Fail, Means: "The encoder takes in another number of mel bands than the model has (80, or 128 for the large-v3 class).", Do: "Use the encoder of this very model."},
+	{Code: InputShape, Class: Fail, Means: "The input's shape is not [1, n_mels, 2*n_audio_ctx]. The prediction fails silently.", Do: "Convert with the shape that the .bin's header gives; 3000 frames, not 1500."},
+	{Code: OutputShape, Class: Fail, Means: "The output's shape is not [1, n_audio_ctx, n_audio_state]. The runtime copies it unchecked: a larger one overruns the buffer, a smaller one leaves it half written.", Do: "Use the encoder of this very model."},
+	{Code: OutputChannelFirst, Class: Fail, Means: "The output has the right number of values, with channels before positions.", Do: "Transpose the output in the model."},
+
+	// Does it belong to the .bin?
+	{Code: PairingAbsent, Class: Fail, Means: "A tensor of the model's encoder is not among the Core ML encoder's weights: it is the encoder of another model.", Do: "Convert the encoder from the checkpoint that the .bin was made from."},
+	{Code: PairingDiffers, Class: Fail, Means: "A tensor of the model's encoder is among the Core ML encoder's weights with other values: another training state, or a damaged weight file.", Do: "Convert both from the same checkpoint."},
+	{Code: PairingOrder, Class: Fail, Means: "The weights are the model's, but its layers stand in another order.", Do: "Convert again."},
+	{Code: PairingUnreadable, Class: Inconclusive, Means: "Weights on one side are stored in a way that cannot be decoded here, so whether the two belong together is not known.", Do: "See which tensor; convert with a scheme that is supported."},
+	{Code: PairingFiner, Class: Note, Means: "The encoder's weights are finer than the .bin's: the two agree after rounding, or within the steps of a quantised .bin. The .bin is then no reference for their numbers.", Do: "Give the source model's own reference to the parity gate."},
+	{Code: PairingUnmatched, Class: Note, Means: "The encoder has weights that are none of the model's encoder tensors.", Do: "Find out what they compute."},
+	{Code: EncoderAlone, Class: Inconclusive, Means: "The encoder was inspected without its model, so its shapes and weights could not be held against anything.", Do: "Give the model too: coregate inspect MODEL.bin ENCODER."},
+
+	// Facts worth showing.
+	{Code: TorchUntested, Class: Note, Means: "The converter's torch is newer than the newest one that coremltools was tested with (2.7.0); it warns of unexpected errors.", Do: "Convert with torch 2.7.0 or older when numbers drift."},
+	{Code: ProducerUnknown, Class: Note, Means: "The artifact does not say which converter made it.", Do: "Record the producer where it is made."},
+}

@@ -1,0 +1,88 @@
+package reason
+
+// Parity: codes.
+const (
+	ParitySNR             = "PARITY_SNR"
+	ParityCosine          = "PARITY_COSINE"
+	ParityShape           = "PARITY_SHAPE"
+	ParityType            = "PARITY_TYPE"
+	ParityNaN             = "PARITY_NAN"
+	ParityInfinite        = "PARITY_INFINITE"
+	ParityConstant        = "PARITY_CONSTANT"
+	ParityZeroFrames      = "PARITY_ZERO_FRAMES"
+	ParityTransposed      = "PARITY_TRANSPOSED"
+	ParityGain            = "PARITY_GAIN"
+	ParityShifted         = "PARITY_SHIFTED"
+	ParityReversed        = "PARITY_REVERSED"
+	ParityStrides         = "PARITY_STRIDES"
+	PredictionFailed      = "PREDICTION_FAILED"
+	EvaluationUnsupported = "EVALUATION_UNSUPPORTED"
+	IntegersInexact       = "INTEGERS_INEXACT"
+	ParityAlias           = "PARITY_ALIAS"
+	ParityInputChanged    = "PARITY_INPUT_CHANGED"
+	LoadNotAsked          = "LOAD_NOT_ASKED"
+	LoadFailed            = "LOAD_FAILED"
+	LoadFallback          = "LOAD_FALLBACK"
+	ProbeConfiguration    = "PROBE_CONFIGURATION"
+	ProbeCrashed          = "PROBE_CRASHED"
+	ProbeTimeout          = "PROBE_TIMEOUT"
+	SidesSwapped          = "SIDES_SWAPPED"
+	MelDiffers            = "MEL_DIFFERS"
+	MelUnknown            = "MEL_UNKNOWN"
+	ReferenceUnfit        = "REFERENCE_UNFIT"
+	ReferenceSidecar      = "REFERENCE_SIDECAR"
+	ReferenceTerms        = "REFERENCE_TERMS"
+	ReferenceCoarse       = "REFERENCE_COARSE"
+	PolicyKind            = "POLICY_KIND"
+	PolicyPrecision       = "POLICY_PRECISION"
+	PolicyNotGate         = "POLICY_NOT_GATE"
+	PackageNotCompiled    = "PACKAGE_NOT_COMPILED"
+	EmulatedUnits         = "EMULATED_UNITS"
+	CandidateUnfit        = "CANDIDATE_UNFIT"
+	CandidateEncoder      = "CANDIDATE_ENCODER"
+	UnitsUnobserved       = "UNITS_UNOBSERVED"
+	FirstDifference       = "FIRST_DIFFERENCE"
+)
+
+var parity = Table{
+	{Code: ParitySNR, Class: Fail, Means: "The signal-to-noise ratio against the reference is below the policy's.", Do: "See the worst frames and channels; coregate parity --bisect names the first operation that differs."},
+	{Code: ParityCosine, Class: Fail, Means: "The cosine similarity with the reference is below the policy's.", Do: "See the worst frames and channels."},
+	{Code: ParityShape, Class: Fail, Means: "The output has another shape or number of values than the reference.", Do: "Check the contract first (coregate inspect); the runtime would copy past or short of its buffer."},
+	{Code: ParityType, Class: Fail, Means: "The output's elements are not float32. The runtime copies them as float32 regardless.", Do: "Convert with a float32 output, whatever the compute precision."},
+	{Code: ParityNaN, Class: Fail, Means: "The output holds values that are not numbers.", Do: "Look for overflow in float16: convert in float32, or scale the offending layer."},
+	{Code: ParityInfinite, Class: Fail, Means: "The output holds infinities.", Do: "Look for overflow in float16."},
+	{Code: ParityConstant, Class: Fail, Means: "Every value of the output is the same: the prediction wrote nothing, or the encoder computes nothing.", Do: "Run the prediction alone and read its error (coremlprobe on a Mac, coregate predict anywhere)."},
+	{Code: ParityZeroFrames, Class: Fail, Means: "Frames of the output are zero that are not zero in the reference. A cosine over the whole may hardly show it.", Do: "Find the operation that leaves them out."},
+	{Code: ParityTransposed, Class: Fail, Means: "The output is the reference with channels and frames changed over.", Do: "Transpose the output in the model."},
+	{Code: ParityGain, Class: Fail, Means: "The output is the reference times a factor, which no cosine shows.", Do: "Compare the last layer's weights with the checkpoint's."},
+	{Code: ParityShifted, Class: Fail, Means: "The output is the reference with its frames moved.", Do: "Check padding and the feeding of the mel."},
+	{Code: ParityReversed, Class: Fail, Means: "The output is the reference with its frames in reverse order.", Do: "Check the order of the mel's frames."},
+	{Code: ParityStrides, Class: Fail, Means: "The output begins right and slides away: its rows have another length in memory than a plain copy assumes.", Do: "Make the output contiguous; the runtime's bridge ignores strides."},
+	{Code: PredictionFailed, Class: Fail, Means: "The encoder gave no output for the mel. The runtime would go on with memory that was never written.", Do: "Read the error; names and shapes are the usual cause (coregate inspect)."},
+	{Code: EvaluationUnsupported, Class: Inconclusive, Means: "The encoder's program uses something that cannot be evaluated here.", Do: "See the obstacles; predict on a Mac and give its tensor with --candidate."},
+	{Code: IntegersInexact, Class: Note, Means: "The program has integers above 2^24. Core ML computes them in float32, which does not hold every one of them.", Do: "Make sure that no result rests on their last digits."},
+	{Code: ParityAlias, Class: Fail, Means: "The output lies in the input's memory, so what the runtime copies may be overwritten, or be the mel itself.", Do: "Add an operation that gives the output memory of its own."},
+	{Code: ParityInputChanged, Class: Fail, Means: "The prediction wrote to the mel that it was fed. The runtime feeds the same memory again.", Do: "Find the operation that works in place."},
+	{Code: LoadNotAsked, Class: Refuse, Means: "Core ML was not asked to load the encoder: it is no compiled model (nothing there, a file, no coremldata.bin), and Core ML may abort on such.", Do: "Compile the package (xcrun coremlc compile), and see coregate inspect."},
+	{Code: LoadFailed, Class: Fail, Means: "Core ML loads the encoder at no set of compute units. The runtime's bridge discards this error.", Do: "Read Core ML's own errors, one for each set that was asked for, in order."},
+	{Code: LoadFallback, Class: Fail, Means: "Core ML loads the encoder only at fewer compute units than the runtime's bridge asks for (all), so the runtime would refuse. There is no parity at all units, however good the numbers of the fewer are.", Do: "Read the first attempt's error; convert for this system, or ship another encoder for it."},
+	{Code: ProbeConfiguration, Class: Fail, Means: "coremlprobe asked Core ML for something else than the runtime's bridge does, so its answer is another's.", Do: "Use the coremlprobe of this project; the bridge sets computeUnits to all and nothing else."},
+	{Code: ProbeCrashed, Class: Fail, Means: "Core ML brought the process down while it loaded the encoder or predicted. The runtime would crash in the same place.", Do: "Note chip and build of macOS: such crashes belong to them. Convert with another target, or compute precision."},
+	{Code: ProbeTimeout, Class: Inconclusive, Means: "Core ML had not answered when the deadline passed. A first load on a device compiles the model, which can take minutes, for some models hours.", Do: "Raise the deadline. Do not kill the system's compiler service."},
+	{Code: SidesSwapped, Class: Refuse, Means: "What was given as the reference says that it is a candidate, or the other way round. The reference is the signal.", Do: "Exchange them."},
+	{Code: MelDiffers, Class: Refuse, Means: "The two sides were fed different mels, so their outputs say nothing about each other.", Do: "Feed both sides the same mel; coregate mel writes it."},
+	{Code: MelUnknown, Class: Refuse, Means: "A side does not say which mel it was fed.", Do: "Put the mel's digest into the sidecar (mel_sha256; coregate mel prints it)."},
+	{Code: ReferenceUnfit, Class: Refuse, Means: "The reference is malformed, not numbers, constant, or of a shape that no encoder's output has.", Do: "Make the reference again."},
+	{Code: ReferenceSidecar, Class: Refuse, Means: "A reference tensor came without the sidecar that says how it was made, or with one that is malformed.", Do: "Write FILE.json beside it: see docs/parity.md."},
+	{Code: ReferenceTerms, Class: Refuse, Means: "The reference was not made on the terms that make it one: the source model itself, of a known revision, in float32, evaluation mode, on CPU with eager attention.", Do: "Make it again on these terms."},
+	{Code: ReferenceCoarse, Class: Refuse, Means: "The encoder's weights are finer than the .bin's, so the .bin is no reference for them.", Do: "Give the source model's own output with --reference."},
+	{Code: PolicyKind, Class: Refuse, Means: "The policy is not one for parity, or is not frozen.", Do: "Use a frozen parity policy: fp32_v2, or the profile for the encoder's precision."},
+	{Code: PolicyPrecision, Class: Refuse, Means: "The policy is for encoders of another precision than this one was found to have.", Do: "Use the profile for the precision found. Only fp32_v2 satisfies the release gate."},
+	{Code: PolicyNotGate, Class: Note, Means: "The policy is a profile for a coarser precision and does not satisfy the release gate, which asks for fp32_v2.", Do: "Nothing, where a coarser encoder is meant."},
+	{Code: PackageNotCompiled, Class: Note, Means: "What was measured is an .mlpackage. It does not stand for the compiled artifact that ships.", Do: "Measure the .mlmodelc."},
+	{Code: EmulatedUnits, Class: Note, Means: "The candidate was evaluated from the program's definition on this host, not by Core ML on any compute unit.", Do: "Run the gate on a Mac for the physical lane."},
+	{Code: CandidateUnfit, Class: Refuse, Means: "The candidate's tensor file is malformed, or holds no floating-point numbers.", Do: "Predict again: coregate predict writes a candidate."},
+	{Code: CandidateEncoder, Class: Refuse, Means: "The candidate was predicted from another encoder than the one given, or its sidecar does not say from which.", Do: "Predict again from the encoder that ships; its sidecar carries the digest (encoder_digest)."},
+	{Code: UnitsUnobserved, Class: Note, Means: "The candidate was predicted elsewhere, and nothing tells how it was loaded: at which compute units, and after which errors.", Do: "Predict with coregate predict --probe on a Mac: its sidecar carries the report."},
+	{Code: FirstDifference, Class: Note, Means: "The first point on the way through the encoder at which candidate and reference differ by more than the policy allows.", Do: "Compare that operation's weights and arguments."},
+}

@@ -1,0 +1,44 @@
+package reason
+
+// Programs: codes.
+const (
+	BinaryFormat           = "BINARY_FORMAT"
+	BinaryStub             = "BINARY_STUB"
+	BinaryNotWhisperCLI    = "BINARY_NOT_WHISPER_CLI"
+	BinaryDigest           = "BINARY_DIGEST"
+	BinaryNoCoreML         = "BINARY_NO_COREML"
+	BinaryCoreMLUnexpected = "BINARY_COREML_UNEXPECTED"
+	BinaryLane             = "BINARY_LANE"
+	BinaryPlatform         = "BINARY_PLATFORM"
+	BinaryLibraryPath      = "BINARY_LIBRARY_PATH"
+	BinaryUnsigned         = "BINARY_UNSIGNED"
+	BinarySignatureBroken  = "BINARY_SIGNATURE_BROKEN"
+	BinaryNoSymbols        = "BINARY_NO_SYMBOLS"
+)
+
+var programs = Table{
+	{Code: BinaryFormat, Class: Refuse, Means: "The file is no program of one architecture in ELF or Mach-O.",
+		Do: "Name the built whisper-cli itself, not a wrapper script, a library or a universal file."},
+	{Code: BinaryStub, Class: Refuse, Means: "The program is the stub that upstream installs under the old name `main`: it prints a deprecation and exits 1.",
+		Do: "Name whisper-cli."},
+	{Code: BinaryNotWhisperCLI, Class: Refuse, Means: "The program lacks the text with which whisper-cli reports a failed start, so its refusal could not be recognised.",
+		Do: "Name a whisper-cli of a supported revision."},
+	{Code: BinaryDigest, Class: Fail, Means: "The program is not the one that was expected, byte for byte: a stale build, or one signed again.",
+		Do: "Hash after signing, and name the file that was hashed."},
+	{Code: BinaryNoCoreML, Class: Fail, Means: "The program was built without WHISPER_USE_COREML: it holds none of upstream's Core ML texts and can only run ggml's encoder.",
+		Do: "Build the coreml flavour, in a build folder of its own."},
+	{Code: BinaryCoreMLUnexpected, Class: Fail, Means: "A program that should be ggml's only has Core ML code in it, so it is no contrast.",
+		Do: "Build the ggml flavour."},
+	{Code: BinaryLane, Class: Fail, Means: "The Core ML in the program is not the demanded lane's: the physical one links Apple's CoreML framework, the emulated one carries the double.",
+		Do: "Build for the platform and lane that you mean to prove."},
+	{Code: BinaryPlatform, Class: Fail, Means: "The program is for another operating system or processor.",
+		Do: "Build for the platform on which it shall run."},
+	{Code: BinaryLibraryPath, Class: Fail, Means: "The program would load libraries from outside the operating system, so its digest does not say what runs.",
+		Do: "Link statically, and remove rpaths."},
+	{Code: BinaryUnsigned, Class: Fail, Means: "A program for macOS on arm64 without a valid signature is killed when it starts.",
+		Do: "Sign it, ad hoc at least; then hash it."},
+	{Code: BinarySignatureBroken, Class: Fail, Means: "The program changed after it was signed: macOS kills it when it reaches what changed.",
+		Do: "Build it again, or sign it again; then hash it."},
+	{Code: BinaryNoSymbols, Class: Note, Means: "The symbol table does not show the bridge's functions, since the program was stripped; its texts were judged alone.",
+		Do: "Nothing, or keep symbols to see more."},
+}

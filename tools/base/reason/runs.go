@@ -1,0 +1,153 @@
+package reason
+
+// Runs: codes.
+const (
+	EvidenceMissing        = "EVIDENCE_MISSING"
+	EvidenceKind           = "EVIDENCE_KIND"
+	ExitMissing            = "EXIT_MISSING"
+	LogTruncated           = "LOG_TRUNCATED"
+	LaneMismatch           = "LANE_MISMATCH"
+	RunsDiffer             = "RUNS_DIFFER"
+	ForbiddenArgument      = "FORBIDDEN_ARGUMENT"
+	SpecRefused            = "SPEC_REFUSED"
+	ModelName              = "MODEL_NAME"
+	WorkerIdentity         = "WORKER_IDENTITY"
+	LanguageMissing        = "LANGUAGE_MISSING"
+	LanguageIgnored        = "LANGUAGE_IGNORED"
+	LogSilenced            = "LOG_SILENCED"
+	DeviceCompileTimeout   = "DEVICE_COMPILE_TIMEOUT"
+	RunTimeout             = "RUN_TIMEOUT"
+	OutOfMemory            = "OUT_OF_MEMORY"
+	BadNumber              = "BAD_NUMBER"
+	SandboxDenied          = "SANDBOX_DENIED"
+	PlanReaderAborted      = "PLAN_READER_ABORTED"
+	CrashSignal            = "CRASH_SIGNAL"
+	ModelTestStub          = "MODEL_TEST_STUB"
+	ModelNotGGML           = "MODEL_NOT_GGML"
+	ModelMissing           = "MODEL_MISSING"
+	CoreMLLoadFailed       = "COREML_LOAD_FAILED"
+	ContextFailed          = "CONTEXT_FAILED"
+	UsageExit              = "USAGE_EXIT"
+	DTWPreset              = "DTW_PRESET"
+	DeprecatedProgram      = "DEPRECATED_PROGRAM"
+	NoAudioProcessed       = "NO_AUDIO_PROCESSED"
+	OutputUnwritable       = "OUTPUT_UNWRITABLE"
+	ProcessFailed          = "PROCESS_FAILED"
+	ExitCode               = "EXIT_CODE"
+	NoCoreMLBuild          = "NO_COREML_BUILD"
+	LoadMarkerAbsent       = "LOAD_MARKER_ABSENT"
+	FallbackFailurePresent = "FALLBACK_FAILURE_PRESENT"
+	GGMLEncoderPresent     = "GGML_ENCODER_PRESENT"
+	SecondLoadMarker       = "SECOND_LOAD_MARKER"
+	StaleLog               = "STALE_LOG"
+	DefinesContradict      = "DEFINES_CONTRADICT"
+	SystemInfoContradicts  = "SYSTEM_INFO_CONTRADICTS"
+	CanaryTimeout          = "CANARY_TIMEOUT"
+	CanarySignal           = "CANARY_SIGNAL"
+	CanaryExit             = "CANARY_EXIT"
+	CanaryMarkerAbsent     = "CANARY_MARKER_ABSENT"
+	CanaryWrongCause       = "CANARY_WRONG_CAUSE"
+	CanaryLoaded           = "CANARY_LOADED"
+	CanaryRetried          = "CANARY_RETRIED"
+	CanaryEncoderPresent   = "CANARY_ENCODER_PRESENT"
+	CanaryNotPassed        = "CANARY_NOT_PASSED"
+	ContrastCoreML         = "CONTRAST_COREML"
+	ContrastNoEncoder      = "CONTRAST_NO_ENCODER"
+	TranscriptEmpty        = "TRANSCRIPT_EMPTY"
+	TranscriptDiffers      = "TRANSCRIPT_DIFFERS"
+	TranscriptWithheld     = "TRANSCRIPT_WITHHELD"
+	SourceDigestMismatch   = "SOURCE_DIGEST_MISMATCH"
+	ToolchainNoPatch       = "TOOLCHAIN_NO_PATCH"
+	PatchNotApplied        = "PATCH_NOT_APPLIED"
+	ToolchainDrift         = "TOOLCHAIN_DRIFT"
+	CoremlcMissing         = "COREMLC_MISSING"
+	ConverterUnpinned      = "CONVERTER_UNPINNED"
+	NotExecuted            = "NOT_EXECUTED"
+	PowerSaysNothing       = "POWER_SAYS_NOTHING"
+	NondeterministicDecode = "NONDETERMINISTIC_DECODE"
+	AneFallback            = "ANE_FALLBACK"
+	FaultInjected          = "FAULT_INJECTED"
+)
+
+var runs = Table{
+	// Evidence itself.
+	{Code: EvidenceMissing, Class: Fail, Means: "A run that the judgement needs left no evidence.", Do: "Run the gate's actions; a receipt is never written from what is assumed."},
+	{Code: EvidenceKind, Class: Fail, Means: "The evidence is of another kind of run than the one to be judged.", Do: "Give each judgement the evidence of its own run."},
+	{Code: ExitMissing, Class: Fail, Means: "A log came without the way in which the program ended.", Do: "Give --exit, or a line \"exit: …\" above the log."},
+	{Code: LogTruncated, Class: Fail, Means: "A stream was longer than the runner keeps, or its end was never seen, so a marker may be missing from it.", Do: "Find out what floods the log; markers of a cut log prove nothing."},
+	{Code: LaneMismatch, Class: Fail, Means: "The lane that the evidence claims and what its log shows do not agree: the emulated double announces itself in every run, Apple's Core ML never does.", Do: "Run on the lane that is claimed. A lane cannot be relabelled."},
+	{Code: RunsDiffer, Class: Fail, Means: "Two runs that must be of the same binary, model, pin and lane are not.", Do: "Judge runs of one gate together."},
+	{Code: ForbiddenArgument, Class: Refuse, Means: "whisper-cli was or would be started with an argument that the contract forbids: -ac changes the mel width and fails silently, -p above 1 loads the encoder again, response files hide what ran, unknown options end the program with exit 0.", Do: "Leave the argument out."},
+	{Code: SpecRefused, Class: Refuse, Means: "A run's specification asks for something that the contract does not allow.", Do: "Change the named member."},
+	{Code: ModelName, Class: Refuse, Means: "The model's file name does not end in .bin. The encoder's path is derived by cutting the model's path at its last dot, which may then be in a directory's name.", Do: "Name the model ggml-NAME.bin."},
+	{Code: WorkerIdentity, Class: Refuse, Means: "The machine that was to run a physical gate is not the one that its key names: another build of macOS, other hardware, or an identity with holes.", Do: "Update the key (bazel sync --configure, or the worker's platform properties), or send the action to the machine that it names."},
+	{Code: LanguageMissing, Class: Refuse, Means: "A multilingual model was given no language and would guess one.", Do: "State the language of the fixture."},
+	{Code: LanguageIgnored, Class: Refuse, Means: "An English-only model ignores the language that it was given.", Do: "Use en, or a multilingual model."},
+
+	// Runs that say nothing.
+	{Code: LogSilenced, Class: Inconclusive, Means: "The log has no line of the library at all: -np (--no-prints) installs an empty log callback, which removes every marker.", Do: "Run without -np. A silenced run can neither pass nor fail honestly."},
+	{Code: DeviceCompileTimeout, Class: Inconclusive, Means: "The deadline passed while the encoder was being loaded. A first load on a device compiles the model, which can take minutes; for some models it takes hours, every time.", Do: "Raise the deadline, warm up first, or use a smaller encoder. Do not kill the system's compiler service."},
+	{Code: RunTimeout, Class: Inconclusive, Means: "The deadline passed before the program ended.", Do: "Raise the deadline, or shorten the fixture."},
+	{Code: OutOfMemory, Class: Inconclusive, Means: "The system killed the program for want of memory, and says so itself (cgroup oom_kill, a Jetsam report).", Do: "Give the action more memory."},
+	{Code: BadNumber, Class: Inconclusive, Means: "The program aborted on a number that it could not read, from an argument or from the environment (WHISPER_ARG_DEVICE), before any model was loaded.", Do: "Run it in a closed environment; coregate run does."},
+	{Code: SandboxDenied, Class: Inconclusive, Means: "The system's own caches (Core ML's e5rt, Metal's) could not be written from the sandbox.", Do: "Run physical actions without a sandbox."},
+	{Code: PlanReaderAborted, Class: Inconclusive, Means: "Apple's compute-plan reader aborted: it was given a directory that is no compiled model. This is no run of whisper-cli, and nothing is known about placement.", Do: "Give it an .mlmodelc that has coremldata.bin."},
+
+	// The positive run.
+	{Code: CrashSignal, Class: Fail, Means: "A signal ended the program. Exit codes above 128 are judged as the signals that they stand for.", Do: "Find the crash. A crash is never retried."},
+	{Code: ModelTestStub, Class: Refuse, Means: "The model is upstream's stub for tests (for-tests-ggml-….bin), which has no tensors.", Do: "Use a real model."},
+	{Code: ModelNotGGML, Class: Refuse, Means: "What was given as the model is no ggml model: an .mlmodelc or a file inside it, an LFS pointer, or a damaged file.", Do: "Give the ggml-NAME.bin with -m; the encoder is found beside it."},
+	{Code: ModelMissing, Class: Refuse, Means: "The model's file could not be opened.", Do: "Check the path."},
+	{Code: CoreMLLoadFailed, Class: Fail, Means: "The Core ML encoder was not loaded and the program refused to run without it. The bridge throws Core ML's own error away (error:nil).", Do: "Check that the .mlmodelc stands beside the model under the derived name and is whole (coregate inspect); on a Mac, coremlprobe prints the error."},
+	{Code: ContextFailed, Class: Fail, Means: "The program could not make its context, and the log does not say that the encoder was the cause.", Do: "Read the lines above the error."},
+	{Code: UsageExit, Class: Refuse, Means: "The program ended over its arguments, without a run. It exits 0 for many of these.", Do: "Correct the arguments."},
+	{Code: DTWPreset, Class: Refuse, Means: "An unknown --dtw preset exits 3, as a refused encoder does.", Do: "Leave --dtw out."},
+	{Code: DeprecatedProgram, Class: Refuse, Means: "The program is upstream's stub under the old name main, which only prints a warning.", Do: "Run whisper-cli."},
+	{Code: NoAudioProcessed, Class: Fail, Means: "The program ended with exit 0, but no audio went through the model: unreadable audio exits 0 upstream.", Do: "Check the audio file; wav, mp3, flac and ogg are decoded."},
+	{Code: OutputUnwritable, Class: Fail, Means: "A file that the program was asked for could not be written. It ends with exit 0 all the same.", Do: "Give it a folder that exists and may be written, or let the words go to standard output."},
+	{Code: ProcessFailed, Class: Fail, Means: "whisper_full failed (exit 10).", Do: "Read the log; a wrong -ac does this."},
+	{Code: ExitCode, Class: Fail, Means: "The program ended with an exit code other than 0.", Do: "Look the code up in docs/evidence.md."},
+	{Code: NoCoreMLBuild, Class: Fail, Means: "The binary was built without Core ML: system_info says COREML = 0, or does not name it.", Do: "Build the coreml flavour; look for a stale binary."},
+	{Code: LoadMarkerAbsent, Class: Fail, Means: "The line \"whisper_init_state: Core ML model loaded\" does not stand on stderr.", Do: "Without it ggml's own encoder ran, or nothing did."},
+	{Code: FallbackFailurePresent, Class: Fail, Means: "The encoder failed to load and the run went on: the build allows fallback to ggml's encoder.", Do: "Build without WHISPER_COREML_ALLOW_FALLBACK."},
+	{Code: GGMLEncoderPresent, Class: Fail, Means: "ggml set up its own encoder (\"compute buffer (encode)\"), which it does only when Core ML is not used. This marker is independent of the load line.", Do: "The encoder did not run, whatever other lines say."},
+	{Code: SecondLoadMarker, Class: Fail, Means: "The encoder was loaded more than once in a run: -p above 1, or two logs in one file.", Do: "Use -p 1; judge one run at a time."},
+	{Code: StaleLog, Class: Fail, Means: "The lines cannot come from one run of this model: they repeat, stand in an order that the program never prints, or name another path.", Do: "Judge the log that belongs to this run."},
+	{Code: DefinesContradict, Class: Fail, Means: "The macros that reached the compiler are not those of the flavour that the binary is said to be.", Do: "Look at the compile action, not at the option's name: a misspelled macro does nothing."},
+	{Code: SystemInfoContradicts, Class: Fail, Means: "A system_info line gives COREML more than one value, or one that is neither 0 nor 1.", Do: "Find out what wrote the log."},
+
+	// The negative control.
+	{Code: CanaryTimeout, Class: Fail, Means: "The negative control did not refuse in time.", Do: "A build that does not refuse is no proof; do not retry."},
+	{Code: CanarySignal, Class: Fail, Means: "The negative control crashed instead of refusing. The unpatched program frees an uninitialised batch; a crash proves memory unsafety, not refusal.", Do: "Build with the compatibility patch. Never retry a canary."},
+	{Code: CanaryExit, Class: Fail, Means: "The negative control ended with an exit code other than 3.", Do: "Exit 0 means that the build runs without its encoder."},
+	{Code: CanaryMarkerAbsent, Class: Fail, Means: "The negative control exited 3, but without both the load-failure line and the final context error.", Do: "Exit 3 alone can be a typing error in a path."},
+	{Code: CanaryWrongCause, Class: Inconclusive, Means: "The negative control exited 3 for another cause: the model itself did not load, so the encoder was never asked for.", Do: "Give the canary the model of the positive run."},
+	{Code: CanaryLoaded, Class: Fail, Means: "The negative control loaded a Core ML encoder, though none should be there.", Do: "Find out which encoder it found."},
+	{Code: CanaryRetried, Class: Fail, Means: "The negative control was started more than once, or warmed up. The first result is the evidence.", Do: "Run with retries off."},
+	{Code: CanaryEncoderPresent, Class: Fail, Means: "Something stood at the derived encoder path before or after the negative control.", Do: "Stage the model alone."},
+	{Code: CanaryNotPassed, Class: Inconclusive, Means: "The negative control of this build did not pass, so no positive result of it is admissible.", Do: "Repair the canary first."},
+
+	// The contrast run.
+	{Code: ContrastCoreML, Class: Fail, Means: "The contrast run, which must use ggml's own encoder, is of a Core ML build or shows Core ML lines.", Do: "Use the ggml flavour."},
+	{Code: ContrastNoEncoder, Class: Fail, Means: "The contrast run does not show ggml's encoder being set up, so the marker's absence elsewhere means nothing.", Do: "Check that this build still prints \"compute buffer (encode)\"."},
+
+	// Words.
+	{Code: TranscriptEmpty, Class: Fail, Means: "The run wrote no words. A prediction that failed inside Core ML leaves exactly this, with a clean log.", Do: "Check the encoder's names, types and shapes (coregate inspect) and its numbers (coregate parity)."},
+	{Code: TranscriptDiffers, Class: Fail, Means: "The words are not the reference words.", Do: "Compare with the contrast run: if that is right, Core ML changed the answer; if it is wrong too, the conversion was already wrong."},
+	{Code: TranscriptWithheld, Class: Inconclusive, Means: "The fixture is not public, and the evidence holds neither its words nor their digest.", Do: "Capture the evidence again with this version."},
+
+	// Logs of programs around a gate.
+	{Code: SourceDigestMismatch, Class: Fail, Means: "What was fetched is not what was pinned. Hosting services repack archives, which changes an archive's digest and not its content.", Do: "Pin content, as this project's repository rules do, and mirror the archive. Never update a digest to whatever was fetched."},
+	{Code: ToolchainNoPatch, Class: Refuse, Means: "The image has no program called patch, so the source could not be patched.", Do: "Install it, or use this project's repository rules, which apply the patch themselves."},
+	{Code: PatchNotApplied, Class: Fail, Means: "A patch did not apply: another source, or another strip level than the one it was made for.", Do: "Patch the pinned source with the patch that belongs to it."},
+	{Code: ToolchainDrift, Class: Inconclusive, Means: "The Xcode that the build was configured with is no longer there; it was updated behind the build's back.", Do: "Select the Xcode again (bazel sync --configure) and gate again: a receipt binds the Xcode build."},
+	{Code: CoremlcMissing, Class: Refuse, Means: "coremlc is part of a full Xcode; the Command Line Tools do not have it.", Do: "Install Xcode and select it: xcrun --find coremlc must resolve inside Xcode.app."},
+	{Code: ConverterUnpinned, Class: Refuse, Means: "A converter's requirements cannot be met together (ane-transformers pins torch to 1.11 and older). A gate takes an encoder by digest and converts nothing.", Do: "Convert in an isolated, pinned environment and gate the result."},
+	{Code: NotExecuted, Class: Inconclusive, Means: "The log tells of a cached result: nothing ran when it was written.", Do: "Read the receipt: its evidence is the first run's, and its observations say when and where that was."},
+	{Code: PowerSaysNothing, Class: Inconclusive, Means: "powermetrics shows no Neural Engine power. Its figures are estimates for the whole system; zero refutes nothing without a positive control.", Do: "Claim placement from a compute plan or a trace, and say which."},
+	{Code: NondeterministicDecode, Class: Inconclusive, Means: "The decoding falls back to higher temperatures, which draws words at random, so two transcripts cannot be compared.", Do: "Decode with --temperature 0 --temperature-inc 0, as coregate run does."},
+
+	// Facts worth a look.
+	{Code: AneFallback, Class: Note, Means: "The Neural Engine failed to compile or evaluate the encoder and Core ML went on elsewhere, inside itself. The run stands; a claim about placement does not.", Do: "Claim no Neural Engine placement from this run."},
+	{Code: FaultInjected, Class: Fail, Means: "The emulated lane's double was told to misbehave, for a test of the gates. Such a run passes nothing.", Do: "Run without a fault."},
+}
