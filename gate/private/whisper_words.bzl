@@ -33,6 +33,8 @@ def _whisper_words_impl(ctx):
     if probe and probe not in [r.label for r in ctx.attr.recordings]:
         fail(wrong_probe(ctx.label, probe, [r.label for r in ctx.attr.recordings]))
 
+    # Apple's compute units are one device, for which runs would queue.
+    side_by_side = ctx.attr.side_by_side if toolchain.lane == "emulated" else 1
     pin = ctx.attr._upstream[PinInfo].pin
     encoder = ctx.attr.encoder[CoreMLEncoderInfo].compiled
     spec = {
@@ -45,6 +47,7 @@ def _whisper_words_impl(ctx):
         "model": ctx.file.model.path,
         "encoder": encoder.path,
         "threads": ctx.attr.threads,
+        "side_by_side": side_by_side,
         "deadline_seconds": ctx.attr.deadline_seconds,
         "fixtures": [_fixture(r, probe) for r in ctx.attr.recordings],
     }
@@ -79,7 +82,7 @@ def _whisper_words_impl(ctx):
         env = {},
         execution_requirements = toolchain.run_requirements,
         exec_group = RUN,
-        resource_set = whisper_resources(ctx.attr.threads),
+        resource_set = whisper_resources(ctx.attr.threads * side_by_side),
     )
     return [
         DefaultInfo(files = depset([judgement])),
@@ -124,6 +127,10 @@ policy. docs/transcripts.md has the rules. The evidence of every run is the outp
         "threads": attr.int(
             default = 1,
             doc = "Threads of whisper-cli.",
+        ),
+        "side_by_side": attr.int(
+            default = 2,
+            doc = "How many recordings are heard at a time, on the emulated lane. The action claims as many processors. It changes no result.",
         ),
         "deadline_seconds": attr.int(
             default = 900,

@@ -54,7 +54,7 @@ func newRunCmd() *cobra.Command {
 	f.StringVar(&spec.Encoder, "encoder", "", "the .mlmodelc directory, for a coreml run")
 	f.StringVar(&spec.Audio, "audio", "", "the fixture")
 	f.StringVar(&spec.Language, "language", "", "spoken language; required for multilingual models")
-	f.IntVar(&spec.Threads, "threads", 2, "whisper-cli's -t")
+	f.IntVar(&spec.Threads, "threads", 1, "whisper-cli's -t")
 	f.IntVar(&spec.DeadlineSeconds, "deadline", 900, "seconds until the run is stopped")
 	f.StringVar(&spec.Evaluator, "evaluator", "", "gate_evaluator, on the emulated lane")
 	f.StringVar(&spec.Fault, "fault", "none", "a fault of the emulated double, for tests")

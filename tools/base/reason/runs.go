@@ -12,6 +12,7 @@ const (
 	SpecRefused            = "SPEC_REFUSED"
 	ModelName              = "MODEL_NAME"
 	WorkerIdentity         = "WORKER_IDENTITY"
+	CPUFeaturesMissing     = "CPU_FEATURES_MISSING"
 	LanguageMissing        = "LANGUAGE_MISSING"
 	LanguageIgnored        = "LANGUAGE_IGNORED"
 	LogSilenced            = "LOG_SILENCED"
@@ -81,6 +82,7 @@ var runs = Table{
 	{Code: SpecRefused, Class: Refuse, Means: "A run's specification asks for something that the contract does not allow.", Do: "Change the named member."},
 	{Code: ModelName, Class: Refuse, Means: "The model's file name does not end in .bin. The encoder's path is derived by cutting the model's path at its last dot, which may then be in a directory's name.", Do: "Name the model ggml-NAME.bin."},
 	{Code: WorkerIdentity, Class: Refuse, Means: "The machine that was to run a physical gate is not the one that its key names: another build of macOS, other hardware, or an identity with holes.", Do: "Update the key (bazel sync --configure, or the worker's platform properties), or send the action to the machine that it names."},
+	{Code: CPUFeaturesMissing, Class: Inconclusive, Means: "The processor of this machine lacks instructions that whisper-cli was built for, so nothing was started: it would have died of an illegal instruction.", Do: "Run on a machine that has them, or build with --//third_party/whisper_cpp:instruction_set=baseline."},
 	{Code: LanguageMissing, Class: Refuse, Means: "A multilingual model was given no language and would guess one.", Do: "State the language of the fixture."},
 	{Code: LanguageIgnored, Class: Refuse, Means: "An English-only model ignores the language that it was given.", Do: "Use en, or a multilingual model."},
 

@@ -2,11 +2,11 @@
 
 package reference
 
+import "github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
+
 // wide says whether the processor has AVX2 and the system saves its registers. A variable only so that
 // a test can compare both ways.
-var wide = has256()
-
-func has256() bool
+var wide = processor.Has("avx2")
 
 //go:noescape
 func tile256(k int, a *float64, aStride int, b, c *float64, cStride int, add bool)

@@ -154,32 +154,3 @@ four:
 	JNZ     four
 	VZEROUPPER
 	RET
-
-// func has256() bool
-TEXT ·has256(SB), NOSPLIT, $0-1
-	MOVB $0, ret+0(FP)
-	XORL AX, AX
-	XORL CX, CX
-	CPUID
-	CMPL AX, $7
-	JLT  no
-	MOVL $1, AX
-	XORL CX, CX
-	CPUID
-	ANDL $(1<<27 | 1<<28), CX // OSXSAVE and AVX
-	CMPL CX, $(1<<27 | 1<<28)
-	JNE  no
-	MOVL $7, AX
-	XORL CX, CX
-	CPUID
-	ANDL $(1<<5), BX          // AVX2
-	JZ   no
-	XORL CX, CX
-	XGETBV
-	ANDL $6, AX               // the system saves XMM and YMM
-	CMPL AX, $6
-	JNE  no
-	MOVB $1, ret+0(FP)
-
-no:
-	RET

@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -40,6 +42,23 @@ func checkIdentity(lane evidence.Lane, identity, machine map[string]string) erro
 		if identity[key] != machine[key] {
 			return reason.Errorf(reason.WorkerIdentity, "lane_identity."+key, "this machine's own, "+machine[key], "%q", identity[key])
 		}
+	}
+	return nil
+}
+
+// checkProcessor refuses a machine that lacks instructions which whisper-cli was built for, as the toolchain names them.
+// An identity that names none is not checked: a program that was built elsewhere may need anything.
+func checkProcessor(identity map[string]string, missing func(set string) ([]string, error)) error {
+	set, ok := identity["instruction_set"]
+	if !ok {
+		return nil
+	}
+	lacks, err := missing(set)
+	if err != nil {
+		return fmt.Errorf("lane identity: %w", err)
+	}
+	if len(lacks) > 0 {
+		return reason.Errorf(reason.CPUFeaturesMissing, "this machine's processor", "the instructions of "+set, "none of %s", strings.Join(lacks, ", "))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -184,6 +185,46 @@ func TestIdentity(t *testing.T) {
 	var refusal *reason.Error
 	if err := checkIdentity(evidence.LanePhysical, map[string]string{}, map[string]string{"chip": ""}); !errors.As(err, &refusal) || refusal.Code != "WORKER_IDENTITY" {
 		t.Errorf("a silent machine: %v, want WORKER_IDENTITY", err)
+	}
+}
+
+// TestProcessor holds that a processor without the instructions that whisper-cli was built for is named, before anything starts.
+func TestProcessor(t *testing.T) {
+	old := func(set string) ([]string, error) {
+		switch set {
+		case "baseline":
+			return nil, nil
+		case "avx2":
+			return []string{"avx2", "fma"}, nil
+		}
+		return nil, errors.New("no such set")
+	}
+	var refusal *reason.Error
+	err := checkProcessor(map[string]string{"instruction_set": "avx2"}, old)
+	if !errors.As(err, &refusal) || refusal.Code != "CPU_FEATURES_MISSING" || !strings.Contains(refusal.Found, "avx2, fma") {
+		t.Errorf("an old processor: %v, want CPU_FEATURES_MISSING with avx2 and fma", err)
+	}
+	if err := checkProcessor(map[string]string{"instruction_set": "avx9"}, old); err == nil || errors.As(err, &refusal) {
+		t.Errorf("an unknown set: %v, want a broken input", err)
+	}
+	for _, identity := range []map[string]string{{"instruction_set": "baseline"}, {}} {
+		if err := checkProcessor(identity, old); err != nil {
+			t.Errorf("%v: %v, want nothing", identity, err)
+		}
+	}
+}
+
+// TestRunAsksTheProcessor holds that a run asks it: no machine has both sets.
+func TestRunAsksTheProcessor(t *testing.T) {
+	other := "armv8"
+	if runtime.GOARCH == "arm64" {
+		other = "avx2"
+	}
+	s := newSpec(t, evidence.KindCanary, "exit 3")
+	s.LaneIdentity = map[string]string{"instruction_set": other}
+	var refusal *reason.Error
+	if _, err := Run(t.Context(), s); !errors.As(err, &refusal) || refusal.Code != "CPU_FEATURES_MISSING" {
+		t.Errorf("%v, want CPU_FEATURES_MISSING", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
@@ -42,6 +43,9 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 		return nil, err
 	}
 	if err := checkIdentity(s.Lane, identity, machineIdentity()); err != nil {
+		return nil, err
+	}
+	if err := checkProcessor(identity, processor.Missing); err != nil {
 		return nil, err
 	}
 	id, err := pin.ReadIdentity(s.Pin)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 )
@@ -110,6 +111,12 @@ func (st *staging) copyFile(from, name string, mode os.FileMode) (string, error)
 	defer in.Close()
 	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
 		return "", fmt.Errorf("stage %s: %s is not a plain file", name, from)
+	}
+	if mode&0o111 != 0 {
+		// A program that another run starts meanwhile must not inherit the file while it is open for writing: until that
+		// program lets go of it, the kernel refuses to execute it (ETXTBSY).
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
 	}
 	out, err := os.OpenFile(st.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode|0o200)
 	if err != nil {

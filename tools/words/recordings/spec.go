@@ -35,6 +35,8 @@ type Spec struct {
 	Fault            string            `json:"fault,omitempty"`
 	Threads          int               `json:"threads"`
 	DeadlineSeconds  int               `json:"deadline_seconds"`
+	// SideBySide is how many recordings are heard at a time; optional, 1 if left out. It changes no result.
+	SideBySide int `json:"side_by_side,omitempty"`
 	// CoreMLCLI is the whisper-cli of flavour coreml, GGMLCLI the one of flavour ggml.
 	CoreMLCLI string `json:"coreml_cli"`
 	GGMLCLI   string `json:"ggml_cli"`
@@ -77,6 +79,9 @@ func (s *Spec) check() error {
 	}
 	if len(s.Fixtures) == 0 {
 		return fmt.Errorf("words spec: no fixtures: expected at least one recording")
+	}
+	if s.SideBySide < 0 || s.SideBySide > 64 {
+		return fmt.Errorf("words spec: side_by_side is %d, expected 1 to 64, or none for 1", s.SideBySide)
 	}
 	probes := 0
 	for i, f := range s.Fixtures {

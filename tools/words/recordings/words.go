@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
@@ -29,7 +31,8 @@ type Outcome struct {
 	StoppedAtProbe bool
 }
 
-// Run runs every fixture on both sides, one after the other, each once. An error is a broken or forbidden input.
+// Run runs every fixture on both sides, each once: the probe item alone and first, the others as many at a time as the
+// spec says. An error is a broken or forbidden input.
 func Run(ctx context.Context, s *Spec) (*Outcome, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -39,22 +42,58 @@ func Run(ctx context.Context, s *Spec) (*Outcome, error) {
 		return nil, err
 	}
 	out := &Outcome{Report: &transcript.Report{Schema: 1, Comparisons: []transcript.Comparison{}}}
-	for i, f := range s.probeFirst() {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("stopped before fixture %d of %d: %w", i+1, len(s.Fixtures), err)
+	fixtures := s.probeFirst()
+	if fixtures[0].Probe {
+		if err := s.hear(ctx, out, fixtures[:1], sources); err != nil {
+			return nil, err
 		}
-		c, pair, err := s.compare(ctx, f, sources)
-		if err != nil {
-			return nil, fmt.Errorf("fixture %d: %w", i+1, discreet(f, err))
+		if !transcript.Agree(out.Report.Comparisons[0]) {
+			out.StoppedAtProbe = len(fixtures) > 1
+			return out, nil
 		}
-		out.Report.Comparisons = append(out.Report.Comparisons, c)
-		out.Runs = append(out.Runs, pair)
-		if f.Probe && !transcript.Agree(c) {
-			out.StoppedAtProbe = len(s.Fixtures) > 1
-			break
-		}
+		fixtures = fixtures[1:]
+	}
+	if err := s.hear(ctx, out, fixtures, sources); err != nil {
+		return nil, err
 	}
 	return out, nil
+}
+
+// hear adds the fixtures to the outcome in their order, whichever ends first. After an error it starts no other.
+func (s *Spec) hear(ctx context.Context, out *Outcome, fixtures []Fixture, sources *transcript.SourceFile) error {
+	first := len(out.Runs)
+	comparisons, pairs, errs := make([]transcript.Comparison, len(fixtures)), make([]Pair, len(fixtures)), make([]error, len(fixtures))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range max(1, min(s.SideBySide, len(fixtures))) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(fixtures); i = int(next.Add(1)) - 1 {
+				if ctx.Err() != nil {
+					errs[i] = fmt.Errorf("stopped before fixture %d of %d: %w", first+i+1, len(s.Fixtures), ctx.Err())
+					return
+				}
+				var err error
+				if comparisons[i], pairs[i], err = s.compare(ctx, fixtures[i], sources); err != nil {
+					errs[i] = fmt.Errorf("fixture %d: %w", first+i+1, discreet(fixtures[i], err))
+					stop()
+				}
+			}
+		})
+	}
+	wait.Wait()
+	// What was stopped by another's error is no cause.
+	for _, stopped := range []bool{false, true} {
+		for _, err := range errs {
+			if err != nil && errors.Is(err, context.Canceled) == stopped {
+				return err
+			}
+		}
+	}
+	out.Report.Comparisons = append(out.Report.Comparisons, comparisons...)
+	out.Runs = append(out.Runs, pairs...)
+	return nil
 }
 
 // discreet takes the name of a private recording's file out of an error, which ends in a build's log.

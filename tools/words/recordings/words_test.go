@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,9 +42,26 @@ func pretend() int {
 	if _, err := os.Stat("ggml-model-encoder.mlmodelc"); err == nil {
 		said = lines[1]
 	}
+	if len(lines) > 2 && !met(lines[2], lines[3]) {
+		return 98
+	}
 	fmt.Fprintln(os.Stderr, "main: processing 'audio.wav' (176000 samples, 11.0 sec), 2 threads, 1 processors, 1 beams + best of 1, lang = en, task = transcribe, timestamps = 0 ...")
 	fmt.Println(said)
 	return 0
+}
+
+// met puts a name into a folder and waits until another stands there too.
+func met(dir, name string) bool {
+	if os.WriteFile(filepath.Join(dir, name), nil, 0o644) != nil {
+		return false
+	}
+	for range 2000 {
+		if names, err := os.ReadDir(dir); err == nil && len(names) > 1 {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
 }
 
 const said = "And so my fellow Americans"
@@ -127,6 +145,38 @@ func TestRun(t *testing.T) {
 	}
 	if e := o.Runs[1]; e.CoreML.Kind != evidence.KindCoreML || e.GGML.Kind != evidence.KindContrast || !slices.Contains(e.GGML.Argv, "-bs") {
 		t.Errorf("runs of kinds %s, %s with %v", e.CoreML.Kind, e.GGML.Kind, e.GGML.Argv)
+	}
+}
+
+// Two recordings that wait for each other are heard at the same time, and stand in the outcome in their order.
+func TestSideBySide(t *testing.T) {
+	fixtures := []string{said + "\n" + said}
+	dir := t.TempDir()
+	for i := range 6 {
+		fixtures = append(fixtures, fmt.Sprintf("%s %d\n%s\n%s\n%d", said, i, said, dir, i))
+	}
+	s := newSpec(t, true, fixtures...)
+	s.SideBySide = 2
+	together := mustRun(t, s)
+	s.SideBySide = 0
+	alone := mustRun(t, s) // the names of the first time stand there still
+	if diff := cmp.Diff(alone.Report, together.Report); diff != "" {
+		t.Errorf("side by side gives another report (-alone +together):\n%s", diff)
+	}
+	for i, r := range together.Runs {
+		if r.GGML.Exit.Code != 0 || r.CoreML.Exit.Code != 0 || r.GGML.Digests.Audio != hash(t, s.Fixtures[i].Audio) {
+			t.Errorf("fixture %d: exits %+v and %+v, audio %s", i, r.GGML.Exit, r.CoreML.Exit, r.GGML.Digests.Audio)
+		}
+	}
+}
+
+// The first broken fixture is named, not one that was stopped by it.
+func TestSideBySideError(t *testing.T) {
+	s := newSpec(t, true, said+"\n"+said, said+"\n"+said, said+"\n"+said, said+"\n"+said)
+	s.SideBySide = 3
+	s.Fixtures[2].Audio += ".absent"
+	if _, err := Run(t.Context(), s); err == nil || !strings.Contains(err.Error(), "fixture 3: ") {
+		t.Errorf("%v, want fixture 3's file", err)
 	}
 }
 

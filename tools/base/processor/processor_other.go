@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package processor
+
+import "runtime"
+
+const arch = runtime.GOARCH
+
+func features() map[string]bool { return nil }
