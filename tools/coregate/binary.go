@@ -15,8 +15,8 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 func newBinaryCmd() *cobra.Command {
@@ -62,7 +62,7 @@ func checkWant(want *binary.Want) error {
 		flag, value string
 		known       []string
 	}{
-		{"flavour", want.Flavour, runner.Flavours},
+		{"flavour", want.Flavour, whispercpp.Flavours},
 		{"lane", want.Lane, []string{string(evidence.LanePhysical), string(evidence.LaneEmulated)}},
 		{"os", want.OS, []string{"linux", "macos"}},
 		{"arch", want.Arch, []string{"x86_64", "arm64"}},

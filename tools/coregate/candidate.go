@@ -11,6 +11,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/candidate"
@@ -134,7 +135,10 @@ func (f *candidateFlags) question(cmd *cobra.Command) (candidate.Question, error
 		if err != nil {
 			return q, err
 		}
-		q.Evidence = append(q.Evidence, e)
+		q.Runs = append(q.Runs, candidate.Run{
+			Commit: e.Pin.Commit, CoreML: e.Kind == evidence.KindCoreML, Contrast: e.Kind == evidence.KindContrast,
+			Physical: e.Lane == evidence.LanePhysical, Verdict: judge.Judge(judge.FromEvidence(e)).Verdict,
+		})
 	}
 	return q, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 func newDeriveCmd() *cobra.Command {
@@ -23,10 +23,10 @@ one line for each MODEL, spelled as the runtime spells it. Nothing is read; the 
 				return deriveJSON(cmd, args)
 			}
 			for _, m := range args {
-				if s := encodername.Surprise(m); s != "" {
+				if s := whispercpp.EncoderPathSurprise(m); s != "" {
 					fmt.Fprintf(cmd.ErrOrStderr(), "coregate: %s: %s\n", m, s)
 				}
-				if _, err := fmt.Fprintln(cmd.OutOrStdout(), encodername.EncoderPath(m)); err != nil {
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), whispercpp.EncoderPath(m)); err != nil {
 					return err
 				}
 			}
@@ -48,9 +48,9 @@ type derivation struct {
 func deriveJSON(cmd *cobra.Command, models []string) error {
 	var all []derivation
 	for _, m := range models {
-		e := encodername.EncoderPath(m)
+		e := whispercpp.EncoderPath(m)
 		all = append(all, derivation{Model: m, Encoder: e,
-			Package: filepath.Join(filepath.Dir(e), encodername.PackageName(m)), Surprise: encodername.Surprise(m)})
+			Package: filepath.Join(filepath.Dir(e), whispercpp.EncoderPackage(m)), Surprise: whispercpp.EncoderPathSurprise(m)})
 	}
 	return report{Findings: verdict.New(),
 		Facts: map[string]any{"derivations": all}}.print(cmd.OutOrStdout(), "derive", true)

@@ -1,6 +1,8 @@
 package pins
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 )
@@ -56,5 +58,20 @@ func TestIdentities(t *testing.T) {
 		if got := [4]string{e.Pin.Commit, e.Pin.Tree, e.Pin.Patch.SHA256, e.Pin.PatchedFile.SHA256}; got != want {
 			t.Errorf("pin %s: %v, want %v", name, got, want)
 		}
+	}
+}
+
+// TestExtension holds that the module extension offers the same pins in the same order.
+func TestExtension(t *testing.T) {
+	text, err := os.ReadFile("../../../gate/private/repo/extension.bzl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var offered []string
+	for _, m := range regexp.MustCompile(`Label\("//third_party/whisper_cpp/pins:(.+)\.json"\)`).FindAllStringSubmatch(string(text), -1) {
+		offered = append(offered, m[1])
+	}
+	if !slices.Equal(offered, Names()) {
+		t.Errorf("extension.bzl offers %v, pins.go has %v", offered, Names())
 	}
 }

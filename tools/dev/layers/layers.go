@@ -24,7 +24,7 @@ type rule struct {
 // rule says where the code belongs instead.
 var rules = []rule{
 	{of: []string{"tools/base/..."}, only: []string{"tools/base/..."}, why: "base is what every group stands on and imports no other; what needs more belongs in the group that it is about"},
-	{of: []string{"tools/encoder/..."}, only: []string{"tools/encoder/...", "tools/upstream/encodername", "tools/base/..."}, why: "encoder reads models and computes numbers; what a run shows belongs in tools/run, what is bound in tools/receipt"},
+	{of: []string{"tools/encoder/..."}, only: []string{"tools/encoder/...", "tools/upstream/whispercpp", "tools/base/..."}, why: "encoder reads models and computes numbers; what a run shows belongs in tools/run, what is bound in tools/receipt"},
 	{of: []string{"tools/upstream/..."}, only: []string{"tools/upstream/...", "tools/base/..."}, why: "upstream says what was built from what; what a run shows belongs in tools/run"},
 	{of: []string{"tools/run/..."}, only: []string{"tools/run/...", "tools/upstream/...", "tools/base/..."}, why: "run is one execution and what it proves; words belong in tools/words, receipts in tools/receipt"},
 	{of: []string{"tools/words/..."}, only: []string{"tools/words/...", "tools/run/...", "tools/upstream/...", "tools/base/..."}, why: "words compares what runs heard; what is bound belongs in tools/receipt"},
@@ -35,6 +35,7 @@ var rules = []rule{
 	{of: []string{"tools/encoder/mil/..."}, only: []string{"tools/encoder/mil/..."}, why: "it reads, writes and evaluates programs and imports nothing of ours"},
 	{of: []string{"tools/encoder/probe/..."}, only: []string{"tools/encoder/probe/...", "tools/base/strictjson"}, why: "it runs a program and reads its report, and judges nothing"},
 	{of: []string{"tools/encoder/reference/..."}, never: []string{"tools/encoder/mil/..."}, why: "it is the second, independent reference, and shares no code with the evaluator"},
+	{of: []string{"tools/upstream/whispercpp/..."}, only: []string{"tools/upstream/whispercpp/..."}, why: "it states what is true of upstream at the pin and imports nothing of ours"},
 	{of: []string{"tools/run/runner", "tools/run/evidence/..."}, never: []string{"tools/run/judge"}, why: "it records what happened and has no opinion"},
 	{of: []string{"tools/run/judge"}, never: []string{"tools/run/runner"}, why: "a judgement is a pure function of evidence"},
 	{of: []string{"tools/receipt/statement"}, never: []string{"tools/run/runner", "tools/receipt/envelope", "tools/receipt/verify"}, why: "a receipt is written in a build and signed outside it"},

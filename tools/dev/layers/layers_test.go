@@ -26,6 +26,8 @@ func TestCheck(t *testing.T) {
 		{"actions among themselves", map[string][]string{"tools/actions/gate_run": {"tools/actions/internal/stage"}}, ""},
 		{"reference of evaluator", map[string][]string{"tools/encoder/reference": {"tools/encoder/mil/eval"}}, "tools/encoder/reference depends on tools/encoder/mil/eval"},
 		{"base of another group", map[string][]string{"tools/base/reason": {"tools/run/judge"}}, "tools/base/reason depends on tools/run/judge"},
+		{"upstream of run", map[string][]string{"tools/upstream/candidate": {"tools/run/judge"}}, "tools/upstream/candidate depends on tools/run/judge"},
+		{"upstream's facts of a reason", map[string][]string{"tools/upstream/whispercpp": {"tools/base/reason"}}, "tools/upstream/whispercpp depends on tools/base/reason"},
 		{"run of words", map[string][]string{"tools/run/judge": {"tools/words/transcript"}}, "tools/run/judge depends on tools/words/transcript"},
 		{"encoder of run", map[string][]string{"tools/encoder/parity": {"tools/run/judge"}}, "tools/encoder/parity depends on tools/run/judge"},
 		{"product of dev", map[string][]string{"tools/receipt/audit": {"tools/dev/lint"}}, "tools/receipt/audit depends on tools/dev/lint"},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // IsArtifact reports whether path is (or is called) a Core ML artifact, rather
@@ -60,9 +60,9 @@ func InspectFolder(dir string, o Options) ([]*Report, error) {
 			return nil, err
 		}
 		reports = append(reports, r)
-		want := filepath.Clean(encodername.EncoderPath(m))
+		want := filepath.Clean(whispercpp.EncoderPath(m))
 		owned[want] = m
-		owned[filepath.Join(filepath.Dir(want), encodername.PackageName(m))] = m
+		owned[filepath.Join(filepath.Dir(want), whispercpp.EncoderPackage(m))] = m
 	}
 	for _, e := range encoders {
 		if owned[e] != "" {

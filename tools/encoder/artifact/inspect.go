@@ -14,7 +14,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // Options change what Inspect holds a pair against.
@@ -127,9 +127,9 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 }
 
 func derived(model string) *Derived {
-	p := encodername.EncoderPath(model)
+	p := whispercpp.EncoderPath(model)
 	_, err := os.Stat(p)
-	return &Derived{Path: p, Exists: err == nil, Surprise: encodername.Surprise(model)}
+	return &Derived{Path: p, Exists: err == nil, Surprise: whispercpp.EncoderPathSurprise(model)}
 }
 
 // locate finds the encoder that is meant, and holds the path that was given
@@ -138,8 +138,8 @@ func locate(model, given string, o Options) (string, []reason.Reason, error) {
 	if model == "" {
 		return given, nil, nil
 	}
-	want := encodername.EncoderPath(model)
-	pkg := filepath.Join(filepath.Dir(want), encodername.PackageName(model))
+	want := whispercpp.EncoderPath(model)
+	pkg := filepath.Join(filepath.Dir(want), whispercpp.EncoderPackage(model))
 	if given == "" {
 		if exists(want) {
 			if !o.ContentsOnly && isUncompiled(want) {

@@ -14,6 +14,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 //go:embed page.html.tmpl
@@ -173,7 +174,7 @@ func (d *Data) runs() []run {
 		if r.E != nil {
 			r.Exit = judge.DescribeExit(r.E.Exit)
 			for _, line := range r.E.Stderr.Lines {
-				if l, ok := evidence.Read(line); ok && l.Kind != evidence.LineLibrary && l.Kind != evidence.LineModelFact {
+				if l, ok := whispercpp.ReadLine(line); ok && l.Kind != whispercpp.LineLibrary && l.Kind != whispercpp.LineModelFact {
 					r.Markers = append(r.Markers, line)
 				}
 			}

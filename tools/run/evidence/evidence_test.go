@@ -8,6 +8,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 func encode(t testing.TB, e *evidence.Evidence) []byte {
@@ -140,7 +141,7 @@ func TestStream(t *testing.T) {
 func TestObservations(t *testing.T) {
 	o := &evidence.Observations{
 		Schema: 1, EvidenceSHA256: strings.Repeat("a", 64), StartedAt: "2026-01-02T03:04:05Z", Host: map[string]string{"os": "linux"}, WarmUpSeconds: []float64{},
-		WallSeconds: 1.25, Timings: evidence.ReadTimings([]byte("whisper_print_timings:     load time =    88.40 ms\nwhisper_print_timings:    total time =  1203.11 ms\n")),
+		WallSeconds: 1.25, Timings: whispercpp.TimedMilliseconds([]byte("whisper_print_timings:     load time =    88.40 ms\nwhisper_print_timings:    total time =  1203.11 ms\n")),
 	}
 	data, err := evidence.EncodeObservations(o)
 	if err != nil {

@@ -2,9 +2,7 @@ package evidence
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
@@ -36,17 +34,4 @@ func DecodeObservations(data []byte) (*Observations, error) {
 		return nil, fmt.Errorf("observations: a time or a size is below zero")
 	}
 	return o, nil
-}
-
-var timing = regexp.MustCompile(`(?m)^whisper_print_timings: *([a-z]+) time = *([0-9]+(?:\.[0-9]+)?) ms`)
-
-// ReadTimings reads the "… time" figures of whisper_print_timings from raw stderr, in milliseconds.
-func ReadTimings(stderr []byte) map[string]float64 {
-	out := map[string]float64{}
-	for _, m := range timing.FindAllSubmatch(stderr, -1) {
-		if v, err := strconv.ParseFloat(string(m[2]), 64); err == nil {
-			out[string(m[1])] = v
-		}
-	}
-	return out
 }

@@ -126,11 +126,6 @@ func DescribeExit(x evidence.Exit) string {
 	return fmt.Sprintf("exit %d", x.Code)
 }
 
-// exitCauses are the exit codes of upstream's cli.cpp at the supported pin.
-var exitCauses = map[int]string{
-	1: "arguments or a missing response file", 2: "no input file", 3: "no context, or an unknown --dtw preset", 4: "a grammar that does not parse", 10: "whisper_full failed",
-}
-
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

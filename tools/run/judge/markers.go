@@ -6,6 +6,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // judgeMarkers judges a positive run: exit 0, COREML = 1, the load marker exactly once, no failure
@@ -14,32 +15,32 @@ func judgeMarkers(f *verdict.Judgement, m markers, r *Run) {
 	if !checkRun(f, m, r) {
 		return
 	}
-	switch value := m.coreml(); value {
-	case 1:
-	case -2:
-		f.Add(reason.SystemInfoContradicts, m.where(evidence.LineSystemInfo), "one value of COREML", "several")
-	case 0:
-		f.Add(reason.NoCoreMLBuild, m.where(evidence.LineSystemInfo), "COREML = 1", "COREML = 0")
+	switch m.coreml() {
+	case whispercpp.SwitchOn:
+	case whispercpp.SwitchContradicts:
+		f.Add(reason.SystemInfoContradicts, m.where(whispercpp.LineSystemInfo), "one value of COREML", "several")
+	case whispercpp.SwitchOff:
+		f.Add(reason.NoCoreMLBuild, m.where(whispercpp.LineSystemInfo), "COREML = 1", "COREML = 0")
 	default:
-		f.Add(reason.NoCoreMLBuild, m.where(evidence.LineSystemInfo), "COREML = 1", "a system_info line without COREML = 0 or 1")
+		f.Add(reason.NoCoreMLBuild, m.where(whispercpp.LineSystemInfo), "COREML = 1", "a system_info line without COREML = 0 or 1")
 	}
-	if m.has(evidence.LineLoadFailed) {
-		f.Add(reason.FallbackFailurePresent, m.where(evidence.LineLoadFailed), "no load failure", "one, and the run went on")
+	if m.has(whispercpp.LineLoadFailed) {
+		f.Add(reason.FallbackFailurePresent, m.where(whispercpp.LineLoadFailed), "no load failure", "one, and the run went on")
 	}
-	switch n := len(m[evidence.LineLoaded]); {
+	switch n := len(m[whispercpp.LineLoaded]); {
 	case n == 0:
 		f.Add(reason.LoadMarkerAbsent, "stderr", "the line \"whisper_init_state: Core ML model loaded\"", "none")
 		m.checkOneRun(f, r)
 	case n > 1:
-		f.Add(reason.SecondLoadMarker, m[evidence.LineLoaded][1].where(), "one load marker", fmt.Sprint(n))
+		f.Add(reason.SecondLoadMarker, m[whispercpp.LineLoaded][1].where(), "one load marker", fmt.Sprint(n))
 	default:
 		m.checkOneRun(f, r)
 	}
-	if m.has(evidence.LineEncodeBuffer) {
-		f.Add(reason.GGMLEncoderPresent, m.where(evidence.LineEncodeBuffer), "no \"compute buffer (encode)\"", "ggml's own encoder was set up")
+	if m.has(whispercpp.LineEncodeBuffer) {
+		f.Add(reason.GGMLEncoderPresent, m.where(whispercpp.LineEncodeBuffer), "no \"compute buffer (encode)\"", "ggml's own encoder was set up")
 	}
-	if m.has(evidence.LineContextError) {
-		f.Add(reason.StaleLog, m.where(evidence.LineContextError), "no context error in a run that ended with exit 0", "one")
+	if m.has(whispercpp.LineContextError) {
+		f.Add(reason.StaleLog, m.where(whispercpp.LineContextError), "no context error in a run that ended with exit 0", "one")
 	}
 	if r.EncoderPath != nil && !(r.EncoderPath.Before && r.EncoderPath.After) {
 		f.Add(reason.StaleLog, "encoder_path", "the encoder at "+r.EncoderPath.Derived+" before and after the run", "none")
@@ -55,20 +56,20 @@ func judgeContrast(f *verdict.Judgement, m markers, r *Run) {
 	if !checkRun(f, m, r) {
 		return
 	}
-	switch m.coreml() {
-	case 0:
-	case -2:
-		f.Add(reason.SystemInfoContradicts, m.where(evidence.LineSystemInfo), "one value of COREML", "several")
+	switch value := m.coreml(); value {
+	case whispercpp.SwitchOff:
+	case whispercpp.SwitchContradicts:
+		f.Add(reason.SystemInfoContradicts, m.where(whispercpp.LineSystemInfo), "one value of COREML", "several")
 	default:
-		f.Add(reason.ContrastCoreML, m.where(evidence.LineSystemInfo), "COREML = 0", fmt.Sprintf("another value (%d)", m.coreml()))
+		f.Add(reason.ContrastCoreML, m.where(whispercpp.LineSystemInfo), "COREML = 0", fmt.Sprintf("COREML %s", value))
 	}
-	for _, kind := range []evidence.LineKind{evidence.LineLoading, evidence.LineLoaded, evidence.LineLoadFailed} {
+	for _, kind := range []whispercpp.LineKind{whispercpp.LineLoading, whispercpp.LineLoaded, whispercpp.LineLoadFailed} {
 		if m.has(kind) {
 			f.Add(reason.ContrastCoreML, m.where(kind), "no Core ML line", "one")
 			break
 		}
 	}
-	if !m.has(evidence.LineEncodeBuffer) {
+	if !m.has(whispercpp.LineEncodeBuffer) {
 		f.Add(reason.ContrastNoEncoder, "stderr", "\"compute buffer (encode)\"", "none")
 	}
 	m.checkOneRun(f, r)
@@ -109,16 +110,16 @@ func judgeCanary(f *verdict.Judgement, m markers, r *Run) {
 	if arguments(f, m, r) {
 		return
 	}
-	if m.has(evidence.LineModelStub) {
-		f.Add(reason.ModelTestStub, m.where(evidence.LineModelStub), "a model with tensors", "upstream's empty model for tests")
+	if m.has(whispercpp.LineModelStub) {
+		f.Add(reason.ModelTestStub, m.where(whispercpp.LineModelStub), "a model with tensors", "upstream's empty model for tests")
 	}
-	if m.has(evidence.LineLoaded) {
-		f.Add(reason.CanaryLoaded, m.where(evidence.LineLoaded), "no Core ML load marker", "one")
+	if m.has(whispercpp.LineLoaded) {
+		f.Add(reason.CanaryLoaded, m.where(whispercpp.LineLoaded), "no Core ML load marker", "one")
 	}
 	if x.Code != 3 {
 		f.Add(reason.CanaryExit, "exit", "exit 3", DescribeExit(x))
-		if m.has(evidence.LineLoadFailed) {
-			f.Add(reason.FallbackFailurePresent, m.where(evidence.LineLoadFailed), "a refusal after the load failure", "a run that went on")
+		if m.has(whispercpp.LineLoadFailed) {
+			f.Add(reason.FallbackFailurePresent, m.where(whispercpp.LineLoadFailed), "a refusal after the load failure", "a run that went on")
 		}
 		return
 	}
@@ -128,15 +129,15 @@ func judgeCanary(f *verdict.Judgement, m markers, r *Run) {
 
 // canaryMarkers looks for both markers of a refusal, and for other causes of exit 3.
 func canaryMarkers(f *verdict.Judgement, m markers, r *Run) {
-	failed, context := m.has(evidence.LineLoadFailed), m.has(evidence.LineContextError)
+	failed, context := m.has(whispercpp.LineLoadFailed), m.has(whispercpp.LineContextError)
 	switch {
 	case failed && context:
-	case m.has(evidence.LineDTW):
-		f.Add(reason.CanaryWrongCause, m.where(evidence.LineDTW), "a refused encoder", "an unknown --dtw preset, which exits 3 too")
-	case !failed && (m.has(evidence.LineModelBad) || m.has(evidence.LineModelMissing)):
-		kind := evidence.LineModelBad
+	case m.has(whispercpp.LineDTW):
+		f.Add(reason.CanaryWrongCause, m.where(whispercpp.LineDTW), "a refused encoder", "an unknown --dtw preset, which exits 3 too")
+	case !failed && (m.has(whispercpp.LineModelBad) || m.has(whispercpp.LineModelMissing)):
+		kind := whispercpp.LineModelBad
 		if !m.has(kind) {
-			kind = evidence.LineModelMissing
+			kind = whispercpp.LineModelMissing
 		}
 		f.Add(reason.CanaryWrongCause, m.where(kind), "a refused encoder", "a model that did not load")
 	case m.silenced() && prefixed(r.Stderr) >= 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // checkRun adds what is wrong with a run that should have ended well, and says whether it is worth
@@ -35,8 +35,8 @@ func checkRun(f *verdict.Judgement, m markers, r *Run) bool {
 		signal(f, m, x)
 		return false
 	}
-	if m.has(evidence.LineModelStub) {
-		f.Add(reason.ModelTestStub, m.where(evidence.LineModelStub), "a model with tensors", "upstream's empty model for tests")
+	if m.has(whispercpp.LineModelStub) {
+		f.Add(reason.ModelTestStub, m.where(whispercpp.LineModelStub), "a model with tensors", "upstream's empty model for tests")
 		return false
 	}
 	if x.Code != 0 {
@@ -48,8 +48,8 @@ func checkRun(f *verdict.Judgement, m markers, r *Run) bool {
 
 // notes adds facts that change no verdict.
 func notes(f *verdict.Judgement, m markers, r *Run) {
-	if m.has(evidence.LineANEFailed) {
-		f.Add(reason.AneFallback, m.where(evidence.LineANEFailed), "no failure of the Neural Engine", "a failed compilation or evaluation")
+	if m.has(whispercpp.LineANEFailed) {
+		f.Add(reason.AneFallback, m.where(whispercpp.LineANEFailed), "no failure of the Neural Engine", "a failed compilation or evaluation")
 		f.Facts["placement"] = "the Neural Engine failed; not observed elsewhere"
 	}
 	lane(f, m, r)
@@ -66,8 +66,8 @@ func defines(f *verdict.Judgement, r *Run) {
 		name   string
 		wanted bool
 	}{
-		{"WHISPER_USE_COREML", strings.HasPrefix(r.Flavour, "coreml")},
-		{"WHISPER_COREML_ALLOW_FALLBACK", strings.HasPrefix(r.Flavour, "coreml_allow_fallback")},
+		{whispercpp.MacroCoreML, whispercpp.HasCoreML(r.Flavour)},
+		{whispercpp.MacroAllowFallback, whispercpp.AllowsFallback(r.Flavour)},
 	} {
 		if found := slices.Contains(r.Defines, macro.name) || slices.Contains(r.Defines, macro.name+"=1"); found != macro.wanted {
 			is := map[bool]string{true: "defined", false: "not defined"}
@@ -78,13 +78,13 @@ func defines(f *verdict.Judgement, r *Run) {
 
 // lane holds the claimed lane against the double's own line, which it prints in every run.
 func lane(f *verdict.Judgement, m markers, r *Run) {
-	double := m.has(evidence.LineDouble)
+	double := m.has(whispercpp.LineDouble)
 	switch {
 	case r.Lane == evidence.LanePhysical && double:
-		f.Add(reason.LaneMismatch, m.where(evidence.LineDouble), "no line of the emulated double in a physical run", "one")
+		f.Add(reason.LaneMismatch, m.where(whispercpp.LineDouble), "no line of the emulated double in a physical run", "one")
 	case r.Lane == evidence.LaneEmulated && r.Kind == evidence.KindContrast && double:
-		f.Add(reason.LaneMismatch, m.where(evidence.LineDouble), "no line of the double in a build without Core ML", "one")
-	case r.Lane == evidence.LaneEmulated && r.Kind != evidence.KindContrast && !double && (m.has(evidence.LineLoaded) || m.has(evidence.LineLoadFailed)):
+		f.Add(reason.LaneMismatch, m.where(whispercpp.LineDouble), "no line of the double in a build without Core ML", "one")
+	case r.Lane == evidence.LaneEmulated && r.Kind != evidence.KindContrast && !double && (m.has(whispercpp.LineLoaded) || m.has(whispercpp.LineLoadFailed)):
 		f.Add(reason.LaneMismatch, "stderr", "a line of the double in an emulated run", "none")
 	}
 }
@@ -93,9 +93,9 @@ func lane(f *verdict.Judgement, m markers, r *Run) {
 func noExit(f *verdict.Judgement, m markers, r *Run) {
 	switch {
 	case !m.ofWhisper() && judgeForeign(f, r.Stderr):
-	case m.has(evidence.LineSandbox):
+	case m.has(whispercpp.LineSandbox):
 		sandbox(f, m)
-	case m.has(evidence.LinePlanAborted):
+	case m.has(whispercpp.LinePlanAborted):
 		planAborted(f, m)
 	default:
 		f.Add(reason.ExitMissing, "exit", "how the program ended", "nothing")
@@ -105,11 +105,11 @@ func noExit(f *verdict.Judgement, m markers, r *Run) {
 // arguments judges the command line, where it is known, and says whether that settles the matter.
 func arguments(f *verdict.Judgement, m markers, r *Run) bool {
 	settled := false
-	if model, ok := argv.Last(r.Argv, "-m", "--model"); ok && !strings.HasSuffix(model, ".bin") && !m.has(evidence.LineModelBad) && !m.has(evidence.LineModelMissing) {
+	if model, ok := whispercpp.LastValue(r.Argv, "--model"); ok && !strings.HasSuffix(model, ".bin") && !m.has(whispercpp.LineModelBad) && !m.has(whispercpp.LineModelMissing) {
 		f.Add(reason.ForbiddenArgument, "argument \"-m\"", "a model whose name ends in .bin", "another name, from which the encoder's path is derived otherwise")
 		settled = true
 	}
-	for _, v := range argv.Check(r.Argv) {
+	for _, v := range whispercpp.CheckArguments(r.Argv) {
 		where := fmt.Sprintf("argument %q", r.Argv[v.Index])
 		switch {
 		case v.Own, v.Name == "":
@@ -126,8 +126,8 @@ func arguments(f *verdict.Judgement, m markers, r *Run) bool {
 }
 
 func timeout(f *verdict.Judgement, m markers) {
-	if m.has(evidence.LineLoading) && !m.has(evidence.LineLoaded) && !m.has(evidence.LineLoadFailed) {
-		f.Add(reason.DeviceCompileTimeout, m.where(evidence.LineLoading), "the encoder loaded within the deadline", "a log that ends while it was being loaded")
+	if m.has(whispercpp.LineLoading) && !m.has(whispercpp.LineLoaded) && !m.has(whispercpp.LineLoadFailed) {
+		f.Add(reason.DeviceCompileTimeout, m.where(whispercpp.LineLoading), "the encoder loaded within the deadline", "a log that ends while it was being loaded")
 		return
 	}
 	f.Add(reason.RunTimeout, "exit", "an end within the deadline", "none")
@@ -135,19 +135,19 @@ func timeout(f *verdict.Judgement, m markers) {
 
 // outOfMemory says that the system itself gave memory as the cause of a SIGKILL.
 func outOfMemory(m markers, x evidence.Exit) bool {
-	return x.Kind == evidence.ExitSignal && x.Signal == 9 && (x.OOMKilled || m.has(evidence.LineOOM))
+	return x.Kind == evidence.ExitSignal && x.Signal == 9 && (x.OOMKilled || m.has(whispercpp.LineOOM))
 }
 
 func signal(f *verdict.Judgement, m markers, x evidence.Exit) {
-	started := m.has(evidence.LineModelFile) || m.has(evidence.LineLoading) || m.has(evidence.LineModelFact)
+	started := m.has(whispercpp.LineModelFile) || m.has(whispercpp.LineLoading) || m.has(whispercpp.LineModelFact)
 	switch {
 	case outOfMemory(m, x):
 		f.Add(reason.OutOfMemory, "exit", "enough memory", "the system killed the program for want of it")
-	case x.Signal == 6 && m.has(evidence.LineBadNumber) && !started:
-		f.Add(reason.BadNumber, m.where(evidence.LineBadNumber), "numbers that can be read", "an uncaught exception over one")
-	case m.has(evidence.LinePlanAborted):
+	case x.Signal == 6 && m.has(whispercpp.LineBadNumber) && !started:
+		f.Add(reason.BadNumber, m.where(whispercpp.LineBadNumber), "numbers that can be read", "an uncaught exception over one")
+	case m.has(whispercpp.LinePlanAborted):
 		planAborted(f, m)
-	case x.Signal == 6 && m.has(evidence.LineSandbox):
+	case x.Signal == 6 && m.has(whispercpp.LineSandbox):
 		sandbox(f, m)
 	default:
 		f.Add(reason.CrashSignal, "exit", "exit 0", signalName(x.Signal)+", "+progress(m))
@@ -155,23 +155,23 @@ func signal(f *verdict.Judgement, m markers, x evidence.Exit) {
 }
 
 func sandbox(f *verdict.Judgement, m markers) {
-	f.Add(reason.SandboxDenied, m.where(evidence.LineSandbox), "the system's caches writable", "a denial")
+	f.Add(reason.SandboxDenied, m.where(whispercpp.LineSandbox), "the system's caches writable", "a denial")
 }
 
 func planAborted(f *verdict.Judgement, m markers) {
-	f.Add(reason.PlanReaderAborted, m.where(evidence.LinePlanAborted), "a compiled model for the compute-plan reader", "a directory without coremldata.bin")
+	f.Add(reason.PlanReaderAborted, m.where(whispercpp.LinePlanAborted), "a compiled model for the compute-plan reader", "a directory without coremldata.bin")
 }
 
 // progress says how far a log goes.
 func progress(m markers) string {
 	switch {
-	case m.has(evidence.LineProcessing), m.has(evidence.LineSystemInfo):
+	case m.has(whispercpp.LineProcessing), m.has(whispercpp.LineSystemInfo):
 		return "after audio was read"
-	case m.has(evidence.LineLoaded):
+	case m.has(whispercpp.LineLoaded):
 		return "after the Core ML model was loaded"
-	case m.has(evidence.LineLoadFailed):
+	case m.has(whispercpp.LineLoadFailed):
 		return "after the Core ML model failed to load"
-	case m.has(evidence.LineLoading):
+	case m.has(whispercpp.LineLoading):
 		return "while the Core ML model was being loaded"
 	}
 	return "before any Core ML line"
@@ -180,40 +180,40 @@ func progress(m markers) string {
 // exitCode judges a non-zero exit code.
 func exitCode(f *verdict.Judgement, m markers, r *Run, x evidence.Exit) {
 	found := DescribeExit(x)
-	if cause, ok := exitCauses[x.Code]; ok {
+	if cause, ok := whispercpp.ExitCauses[x.Code]; ok {
 		found += " (" + cause + ")"
 	}
 	switch {
-	case m.has(evidence.LineDTW):
-		f.Add(reason.DTWPreset, m.where(evidence.LineDTW), "no --dtw", found)
-	case x.Code == 3 && m.has(evidence.LineLoadFailed):
-		f.Add(reason.CoreMLLoadFailed, m.where(evidence.LineLoadFailed), "the encoder loaded", found+"; Core ML's own error is discarded by the bridge")
+	case m.has(whispercpp.LineDTW):
+		f.Add(reason.DTWPreset, m.where(whispercpp.LineDTW), "no --dtw", found)
+	case x.Code == 3 && m.has(whispercpp.LineLoadFailed):
+		f.Add(reason.CoreMLLoadFailed, m.where(whispercpp.LineLoadFailed), "the encoder loaded", found+"; Core ML's own error is discarded by the bridge")
 		m.checkOneRun(f, r)
-	case x.Code == 3 && m.has(evidence.LineModelMissing):
-		f.Add(reason.ModelMissing, m.where(evidence.LineModelMissing), "a model file", found)
-	case x.Code == 3 && m.has(evidence.LineModelBad):
-		f.Add(reason.ModelNotGGML, m.where(evidence.LineModelBad), "a ggml model for -m", found)
+	case x.Code == 3 && m.has(whispercpp.LineModelMissing):
+		f.Add(reason.ModelMissing, m.where(whispercpp.LineModelMissing), "a model file", found)
+	case x.Code == 3 && m.has(whispercpp.LineModelBad):
+		f.Add(reason.ModelNotGGML, m.where(whispercpp.LineModelBad), "a ggml model for -m", found)
 	case x.Code == 3 && m.silenced():
 		f.Add(reason.LogSilenced, "stderr", "the library's log lines", "none")
 	case x.Code == 3:
-		f.Add(reason.ContextFailed, m.where(evidence.LineContextError), "exit 0", found)
-	case m.has(evidence.LineUsage):
-		f.Add(reason.UsageExit, m.where(evidence.LineUsage), "a run", found)
+		f.Add(reason.ContextFailed, m.where(whispercpp.LineContextError), "exit 0", found)
+	case m.has(whispercpp.LineUsage):
+		f.Add(reason.UsageExit, m.where(whispercpp.LineUsage), "a run", found)
 	case x.Code == 1 && deprecated(m, r):
 		f.Add(reason.DeprecatedProgram, "stdout", "whisper-cli", "upstream's stub under an old name")
 	case x.Code == 10:
-		f.Add(reason.ProcessFailed, m.where(evidence.LineProcessError), "exit 0", found)
+		f.Add(reason.ProcessFailed, m.where(whispercpp.LineProcessError), "exit 0", found)
 	default:
 		f.Add(reason.ExitCode, "exit", "exit 0", found)
 	}
 }
 
 func deprecated(m markers, r *Run) bool {
-	if m.has(evidence.LineStubProgram) {
+	if m.has(whispercpp.LineStubProgram) {
 		return true
 	}
 	for _, line := range r.Stdout {
-		if l, ok := evidence.Read(line); ok && l.Kind == evidence.LineStubProgram {
+		if l, ok := whispercpp.ReadLine(line); ok && l.Kind == whispercpp.LineStubProgram {
 			return true
 		}
 	}
@@ -223,13 +223,13 @@ func deprecated(m markers, r *Run) bool {
 // heard says whether a run that ended with exit 0 heard the audio at all.
 func heard(f *verdict.Judgement, m markers, r *Run) bool {
 	switch {
-	case m.has(evidence.LineAudioBad):
-		f.Add(reason.NoAudioProcessed, m.where(evidence.LineAudioBad), "audio read and processed", "audio that could not be read, and exit 0")
-	case m.has(evidence.LineOutputBad):
-		f.Add(reason.OutputUnwritable, m.where(evidence.LineOutputBad), "every output written", "one that could not be opened, and exit 0")
-	case m.has(evidence.LineUsage):
-		f.Add(reason.UsageExit, m.where(evidence.LineUsage), "a run", "exit 0 over the arguments")
-	case m.has(evidence.LineSystemInfo):
+	case m.has(whispercpp.LineAudioBad):
+		f.Add(reason.NoAudioProcessed, m.where(whispercpp.LineAudioBad), "audio read and processed", "audio that could not be read, and exit 0")
+	case m.has(whispercpp.LineOutputBad):
+		f.Add(reason.OutputUnwritable, m.where(whispercpp.LineOutputBad), "every output written", "one that could not be opened, and exit 0")
+	case m.has(whispercpp.LineUsage):
+		f.Add(reason.UsageExit, m.where(whispercpp.LineUsage), "a run", "exit 0 over the arguments")
+	case m.has(whispercpp.LineSystemInfo):
 		return true
 	case m.silenced() && prefixed(r.Stderr) >= 0:
 		f.Add(reason.LoadMarkerAbsent, fmt.Sprintf("stderr line %d", prefixed(r.Stderr)+1), wholeLines, behindPrefix)
@@ -254,7 +254,7 @@ func prefixed(stderr []string) int {
 		if i <= 0 {
 			return false
 		}
-		_, ok := evidence.Read(line[i:])
+		_, ok := whispercpp.ReadLine(line[i:])
 		return ok
 	})
 }

@@ -9,12 +9,12 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // CheckArguments holds extra arguments for whisper-cli against the contract.
 func CheckArguments(arguments []string) error {
-	for _, v := range argv.Check(arguments) {
+	for _, v := range whispercpp.CheckArguments(arguments) {
 		return reason.Errorf(reason.ForbiddenArgument, fmt.Sprintf("argument %d, %q", v.Index+1, arguments[v.Index]), v.Expected, "%s", v.Found)
 	}
 	return nil
@@ -48,8 +48,8 @@ func (s *Spec) Check() error {
 		return refuse("kind", "coreml, canary or contrast", strconv.Quote(string(s.Kind)))
 	case s.Lane != evidence.LanePhysical && s.Lane != evidence.LaneEmulated:
 		return refuse("lane", "physical or emulated", strconv.Quote(string(s.Lane)))
-	case !slices.Contains(Flavours, s.Flavour):
-		return refuse("flavour", strings.Join(Flavours, ", "), strconv.Quote(s.Flavour))
+	case !slices.Contains(whispercpp.Flavours, s.Flavour):
+		return refuse("flavour", strings.Join(whispercpp.Flavours, ", "), strconv.Quote(s.Flavour))
 	case s.Kind == evidence.KindCoreML && s.Encoder == "":
 		return refuse("encoder", "the path of a .mlmodelc directory for a coreml run", "none")
 	case s.Kind != evidence.KindCoreML && s.Encoder != "":
@@ -77,9 +77,6 @@ func (s *Spec) Check() error {
 	}
 	return CheckArguments(s.Arguments)
 }
-
-// Flavours are the ways in which whisper-cli is built.
-var Flavours = []string{"ggml", "coreml", "coreml_allow_fallback", "coreml_unpatched", "coreml_allow_fallback_unpatched"}
 
 func validLanguage(s string) bool {
 	for _, r := range s {

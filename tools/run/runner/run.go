@@ -18,6 +18,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // Result is what a run leaves. Stdout and Stderr are the raw streams: the caller may look at them
@@ -216,7 +217,7 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 		Host: hostFacts(), WallSeconds: out.wall.Seconds(), WarmUpSeconds: warmUps, PeakResidentBytes: out.peakBytes,
 		UserSeconds: out.user.Seconds(), SystemSeconds: out.system.Seconds(),
 		RawStderrSHA256: evidence.SHA256(out.stderr.data), RawStdoutSHA256: evidence.SHA256(out.stdout.data),
-		RawStderrBytes: out.stderr.total, RawStdoutBytes: out.stdout.total, Timings: evidence.ReadTimings(out.stderr.data),
+		RawStderrBytes: out.stderr.total, RawStdoutBytes: out.stdout.total, Timings: whispercpp.TimedMilliseconds(out.stderr.data),
 	}
 	return &Result{Evidence: e, Observations: o, Stdout: out.stdout.data, Stderr: out.stderr.data}, nil
 }

@@ -11,7 +11,6 @@
 package ab
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -29,18 +28,12 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
-)
-
-// Lines that a clean refusal prints.
-const (
-	loadFailure    = "whisper_init_state: failed to load Core ML model from '"
-	contextFailure = "error: failed to initialize whisper context"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 const (
 	deadline    = 2 * time.Minute
 	maxStream   = 1 << 20
-	cleanCode   = 3
 	maxAttempts = 100000
 )
 
@@ -272,20 +265,19 @@ func outcome(state *os.ProcessState, stderr []byte) string {
 		// A shell's way to say that the program was ended by a signal.
 		name = fmt.Sprintf("signal %d", code-128)
 	}
-	if !hasLine(stderr, loadFailure) {
+	if !hasLine(stderr, whispercpp.LineLoadFailed) {
 		name += ", no load failure line"
 	}
-	if code == cleanCode && !hasLine(stderr, contextFailure) {
+	if code == whispercpp.ExitNoContext && !hasLine(stderr, whispercpp.LineContextError) {
 		name += ", no context line"
 	}
 	return name
 }
 
-func hasLine(text []byte, prefix string) bool {
-	s := bufio.NewScanner(bytes.NewReader(text))
-	s.Buffer(nil, maxStream+1)
-	for s.Scan() {
-		if strings.HasPrefix(s.Text(), prefix) {
+// hasLine says that a line of this kind stands in the log.
+func hasLine(text []byte, kind whispercpp.LineKind) bool {
+	for line := range bytes.Lines(text) {
+		if l, ok := whispercpp.ReadLine(strings.TrimRight(string(line), "\r\n")); ok && l.Kind == kind {
 			return true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // machO is a program in the making: load commands and the bytes after them.
@@ -107,7 +108,7 @@ func TestMachO(t *testing.T) {
 	want := &Identity{
 		Format: "mach-o", OS: "macos", Arch: "arm64", MinOS: "13.3", SDK: "15.5.1", ID: "30313233343536373839616263646566",
 		Libraries: []string{"/usr/lib/libSystem.B.dylib", "/System/Library/Frameworks/CoreML.framework/Versions/A/CoreML"},
-		RPaths:    []string{}, Environment: []string{}, Symbols: []string{}, Texts: coreMLTexts, CLI: true, Signature: "ad hoc", CDHash: id.CDHash,
+		RPaths:    []string{}, Environment: []string{}, Symbols: []string{}, Texts: whispercpp.CoreMLTexts, CLI: true, Signature: "ad hoc", CDHash: id.CDHash,
 	}
 	if diff := cmp.Diff(want, id); diff != "" {
 		t.Errorf("identity (-want +got):\n%s", diff)
@@ -171,11 +172,11 @@ func TestCheck(t *testing.T) {
 		"nothing demanded":         {whisperCLI(), signed, Want{}, "BINARY_NO_SYMBOLS"},
 		"fallback looks the same":  {whisperCLI(), signed, Want{Flavour: "coreml_allow_fallback"}, "BINARY_NO_SYMBOLS"},
 		"one text is missing":      {without("Core ML model loaded"), signed, mac, "BINARY_NO_COREML BINARY_NO_SYMBOLS"},
-		"no whisper-cli":           {without(cliText), signed, mac, "BINARY_NOT_WHISPER_CLI BINARY_NO_SYMBOLS"},
+		"no whisper-cli":           {without(whispercpp.ContextErrorText), signed, mac, "BINARY_NOT_WHISPER_CLI BINARY_NO_SYMBOLS"},
 		"ggml wanted":              {whisperCLI(), signed, Want{Flavour: "ggml"}, "BINARY_COREML_UNEXPECTED BINARY_NO_SYMBOLS"},
 		"emulated wanted":          {whisperCLI(), signed, Want{Lane: "emulated"}, "BINARY_LANE BINARY_NO_SYMBOLS"},
 		"double in a physical one": {with(func(m *machO) { m.tail = append(m.tail, doubleText...) }), signed, mac, "BINARY_LANE BINARY_NO_SYMBOLS"},
-		"stub":                     {with(func(m *machO) { m.tail = []byte(stubText) }), signed, mac, "BINARY_STUB"},
+		"stub":                     {with(func(m *machO) { m.tail = []byte(whispercpp.StubText) }), signed, mac, "BINARY_STUB"},
 		"Linux wanted":             {whisperCLI(), signed, Want{OS: "linux"}, "BINARY_PLATFORM BINARY_NO_SYMBOLS"},
 		"stale":                    {whisperCLI(), signed, Want{SHA256: strings.Repeat("0", 64)}, "BINARY_DIGEST BINARY_NO_SYMBOLS"},
 		"unsigned":                 {whisperCLI(), nil, mac, "BINARY_UNSIGNED BINARY_NO_SYMBOLS"},

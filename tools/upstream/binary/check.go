@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // Want is what a program is expected to be. Empty members are not checked.
@@ -29,7 +30,7 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 		return out
 	}
 	if !id.CLI {
-		add(reason.BinaryNotWhisperCLI, "the text `"+cliText+"`", "none")
+		add(reason.BinaryNotWhisperCLI, "the text `"+whispercpp.ContextErrorText+"`", "none")
 	}
 	if want.SHA256 != "" && want.SHA256 != id.SHA256 {
 		add(reason.BinaryDigest, "SHA-256 "+want.SHA256, id.SHA256)
@@ -53,9 +54,9 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 func checkCoreML(id *Identity, want Want, add func(code, expected, found string)) {
 	has := len(id.Texts) > 0
 	switch {
-	case want.Flavour == "ggml" && (has || id.Double || id.LinksCoreML()):
+	case want.Flavour == whispercpp.FlavourGGML && (has || id.Double || id.LinksCoreML()):
 		add(reason.BinaryCoreMLUnexpected, "no Core ML", "Core ML texts or libraries")
-	case want.Flavour != "" && want.Flavour != "ggml" && len(id.Texts) < len(coreMLTexts):
+	case whispercpp.HasCoreML(want.Flavour) && len(id.Texts) < len(whispercpp.CoreMLTexts):
 		add(reason.BinaryNoCoreML, "upstream's three Core ML texts", quoted(id.Texts))
 	}
 	switch {
@@ -64,8 +65,8 @@ func checkCoreML(id *Identity, want Want, add func(code, expected, found string)
 	case want.Lane == "emulated" && (!id.Double || id.LinksCoreML()):
 		add(reason.BinaryLane, "the emulated lane's double", lane(id))
 	}
-	if has && len(id.Symbols) < len(bridgeSymbols) {
-		add(reason.BinaryNoSymbols, strings.Join(bridgeSymbols, ", "), quoted(id.Symbols))
+	if has && len(id.Symbols) < len(whispercpp.BridgeSymbols) {
+		add(reason.BinaryNoSymbols, strings.Join(whispercpp.BridgeSymbols, ", "), quoted(id.Symbols))
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // MaxBytes bounds a program that [Inspect] takes; a whisper-cli has some megabytes.
@@ -68,21 +69,8 @@ type Identity struct {
 	CDHash string `json:"cdhash"`
 }
 
-// Upstream's texts around a Core ML load, in the order in which they are printed.
-var coreMLTexts = []string{
-	"loading Core ML model from '",
-	"failed to load Core ML model from '",
-	"Core ML model loaded",
-}
-
-// The bridge's functions (upstream's src/coreml/whisper-encoder.h).
-var bridgeSymbols = []string{"whisper_coreml_encode", "whisper_coreml_free", "whisper_coreml_init"}
-
-const (
-	cliText    = "error: failed to initialize whisper context"
-	doubleText = "coreml_double: version "
-	stubText   = "examples/deprecation-warning/README.md"
-)
+// doubleText is what the emulated lane's bridge says first.
+const doubleText = "coreml_double: version "
 
 // Inspect reads a program file. A file that is no single-architecture ELF or Mach-O program is a
 // [*reason.Error] with the code BINARY_FORMAT.
@@ -146,14 +134,14 @@ func Parse(name string, data []byte) (*Identity, error) {
 	}
 	sum := sha256.Sum256(data)
 	id.SHA256 = hex.EncodeToString(sum[:])
-	for _, text := range coreMLTexts {
+	for _, text := range whispercpp.CoreMLTexts {
 		if bytes.Contains(data, []byte(text)) {
 			id.Texts = append(id.Texts, text)
 		}
 	}
 	id.Double = bytes.Contains(data, []byte(doubleText))
-	id.CLI = bytes.Contains(data, []byte(cliText))
-	id.Stub = bytes.Contains(data, []byte(stubText))
+	id.CLI = bytes.Contains(data, []byte(whispercpp.ContextErrorText))
+	id.Stub = bytes.Contains(data, []byte(whispercpp.StubText))
 	return id, nil
 }
 
@@ -168,7 +156,7 @@ func isUniversal(data []byte) bool {
 func keepBridge(names []string) []string {
 	out := []string{}
 	for _, name := range names {
-		if name = strings.TrimPrefix(name, "_"); slices.Contains(bridgeSymbols, name) {
+		if name = strings.TrimPrefix(name, "_"); slices.Contains(whispercpp.BridgeSymbols, name) {
 			out = append(out, name)
 		}
 	}

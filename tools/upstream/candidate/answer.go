@@ -8,10 +8,9 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // States of a condition.
@@ -54,8 +53,30 @@ type Question struct {
 	Emulated bool
 	// NotBuilt says why there was neither control nor evidence, if someone tried.
 	NotBuilt string
-	// Evidence is of runs of builds of the candidate, judged here.
-	Evidence []*evidence.Evidence
+	// Runs are judged runs of builds of the candidate.
+	Runs []Run
+}
+
+// Run is a run of a build of the candidate, as it was judged. Package candidate judges no run itself.
+type Run struct {
+	// Commit is that of the source that the evidence names.
+	Commit string
+	// CoreML and Contrast say which of the two paths ran; neither for a negative control.
+	CoreML, Contrast bool
+	// Physical says that Apple's Core ML stood behind it.
+	Physical bool
+	Verdict  reason.Verdict
+}
+
+// name says which run it is.
+func (r Run) name() string {
+	switch {
+	case r.CoreML:
+		return "Core ML"
+	case r.Contrast:
+		return "ordinary"
+	}
+	return "other"
 }
 
 // Answer is what is known about a candidate.
@@ -88,12 +109,12 @@ func Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	a.Places = locate(nodes)
-	if _, ok := a.Places[librarySource]; !ok {
+	if _, ok := a.Places[whispercpp.LibrarySource]; !ok {
 		found := fmt.Sprintf("%d files, and none of these: %s", len(nodes), a.Places.absent())
 		if len(nodes) == 0 {
 			found = "nothing: it is empty"
 		}
-		a.Add(reason.CandidateNoSource, "source", librarySource, found)
+		a.Add(reason.CandidateNoSource, "source", whispercpp.LibrarySource, found)
 	} else {
 		a.Contract = Contract(q.Source, a.Places)
 		if err := a.manifest(q, nodes); err != nil {
@@ -176,15 +197,15 @@ func (a *Answer) source(q Question) error {
 	if err != nil {
 		return err
 	}
-	text, err := q.Source.Read(a.Places[librarySource])
+	text, err := q.Source.Read(a.Places[whispercpp.LibrarySource])
 	if err != nil {
 		return err
 	}
 	a.Batch = Analyse(text)
 	if a.Batch.Unread != "" {
-		a.Add(reason.CandidateUnread, a.Places[librarySource], "a form that is known", a.Batch.Unread)
+		a.Add(reason.CandidateUnread, a.Places[whispercpp.LibrarySource], "a form that is known", a.Batch.Unread)
 	}
-	if a.Places[librarySource] != patch.Path {
+	if a.Places[whispercpp.LibrarySource] != patch.Path {
 		a.Patch = "not (it is for " + patch.Path + ")"
 	} else if _, err := patch.Apply(text); err == nil {
 		a.Patch = "exactly"
@@ -193,7 +214,7 @@ func (a *Answer) source(q Question) error {
 	}
 	// Of what was not understood it is unknown whether it needs the patch.
 	if a.Patch != "exactly" && a.Batch.Unsafe() > 0 && a.Batch.Unread == "" {
-		a.Add(reason.CandidatePatch, a.Places[librarySource], "the patch applies exactly, or no early return needs it",
+		a.Add(reason.CandidatePatch, a.Places[whispercpp.LibrarySource], "the patch applies exactly, or no early return needs it",
 			fmt.Sprintf("%d unsafe returns, and it applies %s", a.Batch.Unsafe(), a.Patch))
 	}
 	return nil
@@ -204,7 +225,7 @@ func (a *Answer) safe() Condition {
 	c := Condition{Name: "the source initialises the batch safely on every early return", State: NotMet}
 	switch {
 	case a.Batch == nil:
-		c.Evidence = "there is no " + librarySource + ", nor " + earlier[librarySource]
+		c.Evidence = "there is no " + whispercpp.LibrarySource + ", nor " + whispercpp.EarlierSources[whispercpp.LibrarySource]
 	case a.Batch.Unread != "":
 		c.Evidence = "not understood: " + a.Batch.Unread
 	case a.Batch.Safe():
@@ -269,25 +290,25 @@ func positivePaths(q Question) Condition {
 	if q.NotBuilt != "" {
 		c.Evidence = "not built: " + q.NotBuilt
 	}
-	passed := map[evidence.Kind]bool{}
+	var coreml, contrast bool
 	physical := true
-	for _, e := range q.Evidence {
-		if q.Commit == "" || e.Pin.Commit != q.Commit {
-			c.State, c.Evidence = NotMet, fmt.Sprintf("evidence of %s, expected of commit %q", e.Pin.Commit, q.Commit)
+	for _, r := range q.Runs {
+		if q.Commit == "" || r.Commit != q.Commit {
+			c.State, c.Evidence = NotMet, fmt.Sprintf("evidence of commit %s, expected %q", r.Commit, q.Commit)
 			return c
 		}
-		if j := judge.Judge(judge.FromEvidence(e)); j.Verdict != reason.Pass {
-			c.State, c.Evidence = NotMet, fmt.Sprintf("the %s run: %s", e.Kind, j.Verdict)
+		if r.Verdict != reason.Pass {
+			c.State, c.Evidence = NotMet, fmt.Sprintf("the %s run: %s", r.name(), r.Verdict)
 			return c
 		}
-		passed[e.Kind] = true
-		physical = physical && e.Lane == evidence.LanePhysical
+		coreml, contrast = coreml || r.CoreML, contrast || r.Contrast
+		physical = physical && r.Physical
 	}
 	switch {
-	case passed[evidence.KindCoreML] && passed[evidence.KindContrast]:
-		c.State, c.Evidence = metOn(physical), fmt.Sprintf("%d judged runs", len(q.Evidence))
-	case len(q.Evidence) > 0:
-		c.Evidence = "a Core ML run and an ordinary one are wanted"
+	case coreml && contrast:
+		c.State, c.Evidence = metOn(physical), fmt.Sprintf("%d judged runs", len(q.Runs))
+	case len(q.Runs) > 0:
+		c.Evidence = "expected a Core ML run and an ordinary one"
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 const batchPatch = "diff --git a/src/whisper.cpp b/src/whisper.cpp\n--- a/src/whisper.cpp\n+++ b/src/whisper.cpp\n" +
@@ -109,10 +110,37 @@ func TestMigration(t *testing.T) {
 	}
 }
 
+// Both paths have to pass, of this commit; on Apple's Core ML for more than an emulated answer.
+func TestPositivePaths(t *testing.T) {
+	const commit = "0123456789012345678901234567890123456789"
+	coreml := Run{Commit: commit, CoreML: true, Physical: true, Verdict: reason.Pass}
+	contrast := Run{Commit: commit, Contrast: true, Physical: true, Verdict: reason.Pass}
+	with := func(r Run, change func(*Run)) Run { change(&r); return r }
+	for name, tc := range map[string]struct {
+		runs []Run
+		want string
+	}{
+		"none":             {nil, NotRun},
+		"one path":         {[]Run{coreml}, NotRun},
+		"both":             {[]Run{coreml, contrast}, Met},
+		"both, emulated":   {[]Run{coreml, with(contrast, func(r *Run) { r.Physical = false })}, MetEmulated},
+		"a failed one":     {[]Run{coreml, with(contrast, func(r *Run) { r.Verdict = reason.Failed })}, NotMet},
+		"an unknown one":   {[]Run{with(coreml, func(r *Run) { r.Verdict = reason.Unknown }), contrast}, NotMet},
+		"without verdict":  {[]Run{with(coreml, func(r *Run) { r.Verdict = "" }), contrast}, NotMet},
+		"another commit":   {[]Run{coreml, with(contrast, func(r *Run) { r.Commit = "9" })}, NotMet},
+		"a control beside": {[]Run{coreml, {Commit: commit, Verdict: reason.Pass}}, NotRun},
+	} {
+		a := ask(t, upstream, func(q *Question) { q.Commit, q.Runs = commit, tc.runs })
+		if got := a.Conditions[2]; got.State != tc.want {
+			t.Errorf("%s: %+v, want %s", name, got, tc.want)
+		}
+	}
+}
+
 func TestContractNamesWhatIsLost(t *testing.T) {
 	a := ask(t, upstream, nil)
 	for _, r := range a.Reasons {
-		if r.Code == "CANDIDATE_CONTRACT" && r.Where == librarySource && strings.Contains(r.Found, "marker: loaded") {
+		if r.Code == "CANDIDATE_CONTRACT" && r.Where == whispercpp.LibrarySource && strings.Contains(r.Found, "marker: loaded") {
 			if v := a.Verdict; v != reason.Failed {
 				t.Errorf("verdict %s, want fail", v)
 			}
@@ -153,7 +181,7 @@ func TestContractHoldsTheStream(t *testing.T) {
 	} {
 		a := ask(t, upstream, func(q *Question) {
 			dir := t.TempDir()
-			for file, content := range map[string]string{librarySource: upstream, cliSource: text} {
+			for file, content := range map[string]string{whispercpp.LibrarySource: upstream, whispercpp.CLISource: text} {
 				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
 					t.Fatal(err)
 				}

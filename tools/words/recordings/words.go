@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
 
@@ -139,7 +138,7 @@ func HeardIn(e *evidence.Evidence, stdout string) (*transcript.Heard, error) {
 	if len(e.Argv) == 0 {
 		return nil, fmt.Errorf("evidence of a %s run has no arguments", e.Kind)
 	}
-	decoding, err := transcript.DecodingOf(e.Argv[1:])
+	decoding, err := whispercpp.ReadDecoding(e.Argv[1:])
 	if err != nil {
 		return nil, fmt.Errorf("arguments of a %s run: %w", e.Kind, err)
 	}
@@ -155,32 +154,26 @@ func HeardIn(e *evidence.Evidence, stdout string) (*transcript.Heard, error) {
 // processed says whether audio went through the model to the end: upstream prints a line when it begins, and exits 0
 // when it could not read the file.
 func processed(e *evidence.Evidence) bool {
-	kinds := map[evidence.LineKind]bool{}
+	kinds := map[whispercpp.LineKind]bool{}
 	for _, line := range e.Stderr.Lines {
-		if l, ok := evidence.Read(line); ok {
+		if l, ok := whispercpp.ReadLine(line); ok {
 			kinds[l.Kind] = true
 		}
 	}
-	clean := !slices.ContainsFunc([]evidence.LineKind{evidence.LineAudioBad, evidence.LineProcessError}, func(k evidence.LineKind) bool { return kinds[k] })
+	clean := !slices.ContainsFunc([]whispercpp.LineKind{whispercpp.LineAudioBad, whispercpp.LineProcessError}, func(k whispercpp.LineKind) bool { return kinds[k] })
 	finished := e.Exit.Kind == evidence.ExitTimeout || e.Exit.Kind == evidence.ExitCode && e.Exit.Code == 0
-	return kinds[evidence.LineProcessing] && clean && finished
+	return kinds[whispercpp.LineProcessing] && clean && finished
 }
-
-// windowTokens is the number of tokens after which upstream stops a window that has not ended (whisper_full_with_state:
-// half the text context of 448, less 4); the last of them is not decoded further.
-const windowTokens = 220
-
-var runsLine = regexp.MustCompile(`^whisper_print_timings: +(encode|decode) time = +(?:<ms>|[0-9.]+ ms) / +([0-9]+) runs`)
 
 // truncated says whether a text was cut: by the runner's limit, by the deadline, or by the decoder in every window. (The
 // log counts decoder runs over all windows, so that one cut window among others is not seen here; its loop is.)
 func truncated(e *evidence.Evidence) bool {
 	runs := map[string]int{}
 	for _, line := range e.Stderr.Lines {
-		if m := runsLine.FindStringSubmatch(line); m != nil {
-			runs[m[1]], _ = strconv.Atoi(m[2]) // digits; too many of them read as the largest int
+		if stage, n, ok := whispercpp.TimedRuns(line); ok {
+			runs[stage] = n
 		}
 	}
-	cut := runs["encode"] > 0 && runs["decode"]/runs["encode"] >= windowTokens-1
+	cut := runs[whispercpp.StageEncode] > 0 && runs[whispercpp.StageDecode]/runs[whispercpp.StageEncode] >= whispercpp.WindowTokens-1
 	return cut || e.Stdout.Truncated || e.Exit.Kind == evidence.ExitTimeout
 }

@@ -34,6 +34,13 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// TestPinned holds that the pinned decoding gives the same words in every run.
+func TestPinned(t *testing.T) {
+	if n := Pinned("de").Nondeterminism(); len(n) != 0 {
+		t.Errorf("pinned decoding is called non-deterministic: %v", n)
+	}
+}
+
 func TestLoops(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -75,44 +82,6 @@ func FuzzLoops(f *testing.F) {
 			last = end
 		}
 	})
-}
-
-func TestDecodingOf(t *testing.T) {
-	pinned := []string{"-m", "-l.bin", "-f", "audio.wav", "-l", "de", "-t", "1", "--no-timestamps", "--temperature", "0", "--temperature-inc", "0"}
-	d, err := DecodingOf(append(pinned, Pinned("de").Arguments()...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(Pinned("de"), d); diff != "" {
-		t.Errorf("the pinned arguments do not give the pinned decoding (-want +got):\n%s", diff)
-	}
-	if n := d.Nondeterminism(); len(n) != 0 {
-		t.Errorf("pinned decoding is called non-deterministic: %v", n)
-	}
-	plain, err := DecodingOf(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := plain.Nondeterminism(); len(n) != 1 || plain.BeamSize != 5 || !plain.Timestamps {
-		t.Errorf("whisper-cli's defaults read as %+v, non-deterministic by %v", plain, n)
-	}
-	if nf, _ := DecodingOf([]string{"-nf"}); nf.TemperatureIncrement != 0 {
-		t.Errorf("-nf leaves the increment at %g", nf.TemperatureIncrement)
-	}
-	for _, bad := range [][]string{{"-bs", "x"}, {"-tp", "warm"}, {"-mc"}} {
-		if _, err := DecodingOf(bad); err == nil {
-			t.Errorf("%v was read", bad)
-		}
-	}
-	want := []string{"language: de, en", "timestamps: false, true", "temperature increment: 0, 0.2", "beam size: 1, 5", "best of: 1, 5", "max context: 0, -1"}
-	if diff := cmp.Diff(want, d.Differences(plain)); diff != "" {
-		t.Errorf("differences (-want +got):\n%s", diff)
-	}
-	greedy := Pinned("de")
-	greedy.BestOf = 5
-	if diff := d.Differences(greedy); diff != nil {
-		t.Errorf("best-of bears on no greedy decoding, but differs: %v", diff)
-	}
 }
 
 func TestPolicyFrom(t *testing.T) {

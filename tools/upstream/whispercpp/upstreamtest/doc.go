@@ -1,4 +1,4 @@
-// Package upstreamtest holds package derive against upstream's own C++ function.
+// Package upstreamtest checks the derived encoder path of package whispercpp against upstream's own C++ function.
 // It has tests only: they cut whisper_get_coreml_path_encoder out of the pinned
 // src/whisper.cpp, compile it, and compare the two over hand-made and random
 // arguments.

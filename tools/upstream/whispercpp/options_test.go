@@ -1,4 +1,4 @@
-package argv_test
+package whispercpp_test
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/argv"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // TestCheck holds that a command line is read as the program reads it: a value is no option.
-func TestCheck(t *testing.T) {
+func TestCheckArguments(t *testing.T) {
 	for _, c := range []struct {
 		line string
 		want []string
@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 		{"--nope 1", []string{"--nope", ""}},
 	} {
 		var got []string
-		for _, v := range argv.Check(strings.Fields(c.line)) {
+		for _, v := range whispercpp.CheckArguments(strings.Fields(c.line)) {
 			got = append(got, v.Name)
 			if v.Expected == "" || v.Found == "" {
 				t.Errorf("%q: %s has no words", c.line, v.Name)
@@ -38,19 +38,26 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%q differs (-want +got):\n%s", c.line, diff)
 		}
 	}
-	for _, v := range argv.Check([]string{"-np", "-l", "en"}) {
+	for _, v := range whispercpp.CheckArguments([]string{"-np", "-l", "en"}) {
 		if v.Blinds != (v.Name == "-np") || v.Own != (v.Name == "-l") {
 			t.Errorf("%+v", v)
 		}
 	}
 }
 
-func TestLast(t *testing.T) {
+func TestLastValue(t *testing.T) {
 	line := strings.Fields("-m a.bin --prompt -m -m b.bin -f x")
-	if got, ok := argv.Last(line, "-m", "--model"); !ok || got != "b.bin" {
+	if got, ok := whispercpp.LastValue(line, "--model"); !ok || got != "b.bin" {
 		t.Errorf("model %q, %v, want b.bin", got, ok)
 	}
-	if got, ok := argv.Last([]string{"-m"}, "-m"); ok {
+	if got, ok := whispercpp.LastValue([]string{"-m"}, "--model"); ok {
 		t.Errorf("an option without its value gives %q", got)
+	}
+}
+
+func TestValues(t *testing.T) {
+	line := strings.Fields("-f a.wav --prompt -f --file b.wav -f")
+	if diff := cmp.Diff([]string{"a.wav", "b.wav"}, whispercpp.Values(line, "--file")); diff != "" {
+		t.Errorf("files differ (-want +got):\n%s", diff)
 	}
 }

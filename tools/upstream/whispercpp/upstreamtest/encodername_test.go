@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/encodername"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // pinned is the SHA-256 of src/whisper.cpp at the pins, as fetched and patched
@@ -72,7 +72,7 @@ func TestEqualsUpstream(t *testing.T) {
 			t.Fatalf("read upstream's answer for %q: %v", s, err)
 		}
 		want := string(stdout.Next(int(binary.NativeEndian.Uint32(n[:]))))
-		if got := encodername.EncoderPath(s); got != want {
+		if got := whispercpp.EncoderPath(s); got != want {
 			t.Errorf("%q: upstream derives %q, we derive %q", s, want, got)
 		}
 		if !strings.HasPrefix(want, s) {

@@ -1,6 +1,12 @@
-// Package encodername computes where the runtime looks for a model's Core ML
-// encoder: whisper_get_coreml_path_encoder of upstream's src/whisper.cpp,
-// byte for byte.
+package whispercpp
+
+import (
+	"path"
+	"strings"
+)
+
+// The path at which the runtime looks for a model's Core ML encoder is that of
+// whisper_get_coreml_path_encoder in upstream's src/whisper.cpp, byte for byte.
 //
 // The function knows nothing of directories, extensions or quantisation; it
 // cuts strings:
@@ -12,16 +18,10 @@
 //     of the five is a directory separator;
 //  3. "-encoder.mlmodelc" is appended.
 //
-// Package derivetest holds this against upstream's own function.
-package encodername
+// Package upstreamtest checks this against upstream's own function.
 
-import (
-	"path"
-	"strings"
-)
-
-// Suffix is what every derived path ends with.
-const Suffix = "-encoder.mlmodelc"
+// EncoderSuffix is what every derived path ends with.
+const EncoderSuffix = "-encoder.mlmodelc"
 
 // EncoderPath is the path at which a Core ML build of the runtime opens the
 // encoder of the model that was given as -m.
@@ -34,19 +34,19 @@ func EncoderPath(model string) string {
 			model = model[:dash]
 		}
 	}
-	return model + Suffix
+	return model + EncoderSuffix
 }
 
-// PackageName is the name that an .mlpackage must have, so that coremlc, which
+// EncoderPackage is the name that an .mlpackage must have, so that coremlc, which
 // names its output after its input, makes the encoder of this model.
-func PackageName(model string) string {
+func EncoderPackage(model string) string {
 	return strings.TrimSuffix(path.Base(EncoderPath(model)), ".mlmodelc") + ".mlpackage"
 }
 
-// Surprise says, for people, what is unexpected about a model's derived path,
+// EncoderPathSurprise says, for people, what is unexpected about a model's derived path,
 // or "" where it is the plain case: a dot or a quantisation suffix that was
 // found in the name of a directory, or a name without an extension.
-func Surprise(model string) string {
+func EncoderPathSurprise(model string) string {
 	name := model[strings.LastIndexByte(model, '/')+1:]
 	switch {
 	case !strings.Contains(name, ".") && strings.Contains(model, "."):

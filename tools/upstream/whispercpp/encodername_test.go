@@ -1,4 +1,4 @@
-package encodername
+package whispercpp
 
 import "testing"
 
@@ -40,18 +40,18 @@ func TestEncoderPath(t *testing.T) {
 	}
 }
 
-func TestPackageName(t *testing.T) {
-	if got, want := PackageName("m/ggml-base.en-q5_0.bin"), "ggml-base.en-encoder.mlpackage"; got != want {
+func TestEncoderPackage(t *testing.T) {
+	if got, want := EncoderPackage("m/ggml-base.en-q5_0.bin"), "ggml-base.en-encoder.mlpackage"; got != want {
 		t.Errorf("expected %q, found %q", want, got)
 	}
 }
 
-func TestSurprise(t *testing.T) {
+func TestEncoderPathSurprise(t *testing.T) {
 	for model, surprising := range map[string]bool{
 		"m/ggml-base.bin": false, "m.d/ggml-base-q5_0.bin": false, "./ggml-base.bin": false,
 		"d.v1/model": true, "model": true, "./model": true, "m/ggml-base.en": true, "d-q5_/.bin": true, "d-q/_b.bin": true,
 	} {
-		if got := Surprise(model); (got != "") != surprising {
+		if got := EncoderPathSurprise(model); (got != "") != surprising {
 			t.Errorf("%q: expected a surprise: %v, found %q", model, surprising, got)
 		}
 	}
