@@ -22,7 +22,7 @@ import (
 // Limits of what is taken for an encoder. The largest known one has a dozen
 // files and 1.3 GB.
 const (
-	maxEntries = 10_000
+	maxEntries = 1_000
 	maxDepth   = 16
 	maxBytes   = 64 << 30
 )

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/cmplx"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -154,4 +155,25 @@ func FuzzReadWAV(f *testing.F) {
 			t.Fatalf("%d samples from %d bytes", len(s), len(b))
 		}
 	})
+}
+
+// The probe's spectrogram is what Compute makes of the probe, each time and for each bank of filters.
+func TestProbeSpectrogram(t *testing.T) {
+	for _, mels := range []int{2, 3, 2} {
+		filters := make([]float32, mels*201)
+		for i := range filters {
+			filters[i] = float32(i % 7)
+		}
+		want, err := Compute(Probe(), filters, mels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ProbeSpectrogram(filters, mels)
+		if err != nil || got.Mels != mels || !slices.Equal(got.Values, want.Values) {
+			t.Errorf("%d bands: another spectrogram (%v)", mels, err)
+		}
+	}
+	if _, err := ProbeSpectrogram(nil, 2); err == nil {
+		t.Error("no filters are no error")
+	}
 }

@@ -1,12 +1,19 @@
 package mel
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"sync"
+)
 
 // Probe is thirty seconds of sound that is there without any file: a voice-like
 // tone whose pitch and loudness wander, bursts of noise, and pauses. It is made
 // from integers and a fixed generator, so that it is the same everywhere.
 // Parity is measured on it where no other mel is given.
-func Probe() []float32 {
+func Probe() []float32 { return slices.Clone(probe()) }
+
+var probe = sync.OnceValue(func() []float32 {
 	out := make([]float32, 30*Rate)
 	state := uint32(2463534242)
 	phase := 0.0
@@ -27,7 +34,32 @@ func Probe() []float32 {
 		out[i] = float32(math.Round((0.12*loud*voice+0.25*hiss*noise+0.0005*noise)*32768) / 32768)
 	}
 	return out
+})
+
+// ProbeSpectrogram is the probe's spectrogram, which is computed once for the filters of a process's models. The
+// caller must not change it.
+func ProbeSpectrogram(filters []float32, mels int) (*Spectrogram, error) {
+	key := binary.LittleEndian.AppendUint64(nil, uint64(mels))
+	for _, f := range filters {
+		key = binary.LittleEndian.AppendUint32(key, math.Float32bits(f))
+	}
+	spectrograms.Lock()
+	defer spectrograms.Unlock()
+	if s := spectrograms.of[string(key)]; s != nil {
+		return s, nil
+	}
+	s, err := Compute(probe(), filters, mels)
+	if err != nil {
+		return nil, err
+	}
+	spectrograms.of[string(key)] = s
+	return s, nil
 }
+
+var spectrograms = struct {
+	sync.Mutex
+	of map[string]*Spectrogram
+}{of: map[string]*Spectrogram{}}
 
 // triangle is a wave of period one between -1 and 1.
 func triangle(x float64) float64 {

@@ -43,24 +43,11 @@ func readMel(model *ggml.Model, path, member string) (values []float32, source s
 		if member != "" {
 			return nil, "", fmt.Errorf("mel member %q: expected a tensor file that has it", member)
 		}
-		samples := mel.Probe()
-		source = "built-in probe"
-		if path != "" {
-			source = "audio " + filepath.Base(path)
-			f, err := os.Open(path)
-			if err != nil {
-				return nil, "", err
-			}
-			defer f.Close()
-			if samples, err = mel.ReadWAV(f); err != nil {
-				return nil, "", fmt.Errorf("%s: %w", path, err)
-			}
-		}
 		filters, err := model.MelFilters()
 		if err != nil {
 			return nil, "", err
 		}
-		s, err := mel.Compute(samples, filters, h.Mels)
+		s, source, err := spectrogram(path, filters, h.Mels)
 		if err != nil {
 			return nil, "", err
 		}
@@ -82,4 +69,23 @@ func readMel(model *ggml.Model, path, member string) (values []float32, source s
 		values[i] = float32(v)
 	}
 	return values, "tensor " + filepath.Base(path), nil
+}
+
+// spectrogram is that of a WAV file, or for the path "" of the built-in probe.
+func spectrogram(path string, filters []float32, mels int) (*mel.Spectrogram, string, error) {
+	if path == "" {
+		s, err := mel.ProbeSpectrogram(filters, mels)
+		return s, "built-in probe", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	samples, err := mel.ReadWAV(f)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
+	}
+	s, err := mel.Compute(samples, filters, mels)
+	return s, "audio " + filepath.Base(path), err
 }
