@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +19,8 @@ func newRunCmd() *cobra.Command {
 	var (
 		spec           runner.Spec
 		kind, lane     string
-		specFile, out  string
-		observations   string
+		specFile       string
+		out            runner.Outputs
 		silent, asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -31,19 +30,21 @@ func newRunCmd() *cobra.Command {
 			s := &spec
 			s.Schema, s.Kind, s.Lane, s.Arguments = 1, evidence.Kind(kind), evidence.Lane(lane), args
 			if specFile != "" {
-				read, err := runner.ReadSpec(specFile)
+				read, err := runner.Prepare(specFile, out)
 				if err != nil {
 					return err
 				}
 				s = read
+			} else if err := out.Ready(s); err != nil {
+				return err
 			}
-			return runOnce(cmd.Context(), cmd.OutOrStdout(), s, out, observations, silent, asJSON)
+			return runOnce(cmd.Context(), cmd.OutOrStdout(), s, out, silent, asJSON)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&specFile, "spec", "", "a run spec file, in place of the flags below")
-	f.StringVar(&out, "evidence", "", "where evidence.json goes (nowhere if left out)")
-	f.StringVar(&observations, "observations", "", "where observations.json goes (nowhere if left out)")
+	f.StringVar(&out.Evidence, "evidence", "", "where evidence.json goes (nowhere if left out)")
+	f.StringVar(&out.Observations, "observations", "", "where observations.json goes (nowhere if left out)")
 	f.StringVar(&kind, "kind", "coreml", "coreml, canary or contrast")
 	f.StringVar(&lane, "lane", "emulated", "emulated or physical")
 	f.StringVar(&spec.LaneIdentityFile, "lane-identity", "", "JSON file with what the toolchain says about itself")
@@ -66,7 +67,7 @@ func newRunCmd() *cobra.Command {
 }
 
 // runOnce runs and judges. A refused spec is a verdict too: nothing ran, and that is a failure.
-func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out, observations string, silent, asJSON bool) error {
+func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out runner.Outputs, silent, asJSON bool) error {
 	result, err := runner.Run(ctx, s)
 	var refusal *reason.Error
 	if errors.As(err, &refusal) {
@@ -75,22 +76,12 @@ func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out, observa
 	if err != nil {
 		return err
 	}
-	data, err := evidence.Encode(result.Evidence)
-	if err != nil {
-		return err
-	}
-	if err := writeOptional(out, data); err != nil {
-		return err
-	}
-	if data, err = evidence.EncodeObservations(result.Observations); err != nil {
-		return err
-	}
-	if err := writeOptional(observations, data); err != nil {
+	if err := result.Write(out); err != nil {
 		return err
 	}
 	r := judge.FromEvidence(result.Evidence)
+	r.Words = !silent
 	if s.Public {
-		r.Words = !silent
 		for _, line := range r.Stdout {
 			if !asJSON {
 				fmt.Fprintln(stdout, line)
@@ -98,11 +89,4 @@ func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out, observa
 		}
 	}
 	return printJudgement(stdout, judge.Judge(r), asJSON)
-}
-
-func writeOptional(path string, data []byte) error {
-	if path == "" {
-		return nil
-	}
-	return os.WriteFile(path, data, 0o644)
 }

@@ -3,7 +3,7 @@
 //	gate_run --spec=FILE.json --evidence=OUT --observations=OUT
 //
 // It exits 0 when it could do its work, whatever the program did; a spec that the contract forbids,
-// or a file that is not there, exits 1.
+// a file that is not there, or an interrupt exits 1 and leaves no evidence, not even an earlier run's.
 package main
 
 import (
@@ -12,12 +12,18 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stderr)) }
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(code)
+}
 
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("gate_run", flag.ContinueOnError)
@@ -28,19 +34,20 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
+	out := runner.Outputs{Evidence: *evidenceOut, Observations: *observationsOut}
 	if *spec == "" || *evidenceOut == "" || *observationsOut == "" || flags.NArg() > 0 {
 		fmt.Fprintln(stderr, "gate_run: --spec, --evidence and --observations are all required, and nothing else")
 		return 2
 	}
-	if err := act(ctx, *spec, *evidenceOut, *observationsOut); err != nil {
+	if err := act(ctx, *spec, out); err != nil {
 		fmt.Fprintf(stderr, "gate_run: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
-func act(ctx context.Context, specPath, evidenceOut, observationsOut string) error {
-	spec, err := runner.ReadSpec(specPath)
+func act(ctx context.Context, specPath string, out runner.Outputs) error {
+	spec, err := runner.Prepare(specPath, out)
 	if err != nil {
 		return err
 	}
@@ -48,18 +55,5 @@ func act(ctx context.Context, specPath, evidenceOut, observationsOut string) err
 	if err != nil {
 		return err
 	}
-	data, err := evidence.Encode(result.Evidence)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(evidenceOut, data, 0o644); err != nil {
-		return fmt.Errorf("write evidence: %w", err)
-	}
-	if data, err = evidence.EncodeObservations(result.Observations); err != nil {
-		return err
-	}
-	if err := os.WriteFile(observationsOut, data, 0o644); err != nil {
-		return fmt.Errorf("write observations: %w", err)
-	}
-	return nil
+	return result.Write(out)
 }

@@ -14,12 +14,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/accuracy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stderr)) }
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(code)
+}
 
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("gate_words", flag.ContinueOnError)

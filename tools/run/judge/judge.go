@@ -51,6 +51,8 @@ type Run struct {
 	Fault             string
 	// Words says that an empty transcript is a fault; false for fixtures of silence.
 	Words bool
+	// Withheld stands for the words on stdout of a run whose stdout is not known; nil where nothing does.
+	Withheld *evidence.WordCount
 	// Mixed names what shows that a log at hand holds more than one run; "" where nothing does.
 	Mixed string
 }
@@ -60,7 +62,7 @@ func FromEvidence(e *evidence.Evidence) *Run {
 	r := &Run{
 		Kind: e.Kind, Lane: e.Lane, Exit: &e.Exit, Stderr: e.Stderr.Lines, Stdout: e.Stdout.Lines, StdoutKnown: e.Stdout.Complete,
 		Truncated: e.Stderr.Truncated || e.Stdout.Truncated, EncoderPath: &e.EncoderPath, Attempts: e.Attempts, WarmUps: e.WarmUps, Fault: e.Fault,
-		Flavour: e.Flavour, Defines: e.Defines,
+		Flavour: e.Flavour, Defines: e.Defines, Withheld: e.Words,
 	}
 	if len(e.Argv) > 0 {
 		r.Argv = e.Argv[1:]

@@ -45,8 +45,17 @@ func judgeMarkers(f *verdict.Judgement, m markers, r *Run) {
 	if r.EncoderPath != nil && !(r.EncoderPath.Before && r.EncoderPath.After) {
 		f.Add(reason.StaleLog, "encoder_path", "the encoder at "+r.EncoderPath.Derived+" before and after the run", "none")
 	}
-	if r.Words && r.StdoutKnown && blank(r.Stdout) {
+	judgeWords(f, r)
+}
+
+// judgeWords demands words of a run that was given speech.
+func judgeWords(f *verdict.Judgement, r *Run) {
+	switch fromEvidence := r.EncoderPath != nil; {
+	case !r.Words:
+	case r.StdoutKnown && blank(r.Stdout), r.Withheld != nil && r.Withheld.Count == 0:
 		f.Add(reason.TranscriptEmpty, "stdout", "words", "none")
+	case fromEvidence && !r.StdoutKnown && r.Withheld == nil:
+		f.Add(reason.TranscriptWithheld, "words", "the words of a public fixture, or their digest", "neither")
 	}
 }
 
@@ -73,9 +82,7 @@ func judgeContrast(f *verdict.Judgement, m markers, r *Run) {
 		f.Add(reason.ContrastNoEncoder, "stderr", "\"compute buffer (encode)\"", "none")
 	}
 	m.checkOneRun(f, r)
-	if r.Words && r.StdoutKnown && blank(r.Stdout) {
-		f.Add(reason.TranscriptEmpty, "stdout", "words", "none")
-	}
+	judgeWords(f, r)
 }
 
 // judgeCanary judges the negative control: exit exactly 3, the load failure and the final context

@@ -165,7 +165,26 @@ func TestPrivateVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, Judge(FromEvidence(e)), reason.Pass, "")
+		if kind == "canary" {
+			continue
+		}
+		// Speech was given: the count that stands for the words says whether any were written.
+		for _, c := range []struct {
+			heard   *evidence.WordCount
+			verdict reason.Verdict
+			code    string
+		}{{count("secret words"), reason.Pass, ""}, {count("\n"), reason.Failed, "TRANSCRIPT_EMPTY"}, {nil, reason.Unknown, "TRANSCRIPT_WITHHELD"}} {
+			e.Words = c.heard
+			r := FromEvidence(e)
+			r.Words = true
+			check(t, Judge(r), c.verdict, c.code)
+		}
 	}
+}
+
+func count(words string) *evidence.WordCount {
+	n := evidence.CountWords(words)
+	return &n
 }
 
 // TestRuns holds what three runs must have in common, and what a failed canary does to the rest.

@@ -36,44 +36,82 @@ func (s *Spec) language() string {
 	return s.Language
 }
 
+// clause is one demand of the contract on a member of a spec.
+type clause struct {
+	member   string
+	expected string
+	// broken returns what was found where the demand is not met, or "".
+	broken func(*Spec) string
+}
+
+// clauses are held in this order, and the first broken one is told.
+var clauses = []clause{
+	{"schema", "1", found(func(s *Spec) (string, bool) { return strconv.Itoa(s.Schema), s.Schema == 1 })},
+	{"kind", "coreml, canary or contrast", found(func(s *Spec) (string, bool) {
+		return strconv.Quote(string(s.Kind)), slices.Contains([]evidence.Kind{evidence.KindCoreML, evidence.KindCanary, evidence.KindContrast}, s.Kind)
+	})},
+	{"lane", "physical or emulated", found(func(s *Spec) (string, bool) {
+		return strconv.Quote(string(s.Lane)), s.Lane == evidence.LanePhysical || s.Lane == evidence.LaneEmulated
+	})},
+	{"flavour", strings.Join(whispercpp.Flavours, ", "), found(func(s *Spec) (string, bool) {
+		return strconv.Quote(s.Flavour), slices.Contains(whispercpp.Flavours, s.Flavour)
+	})},
+	{"encoder", "the path of a .mlmodelc directory for a coreml run, and none for a canary or a contrast run", found(func(s *Spec) (string, bool) {
+		return fmt.Sprintf("%q for a %s run", s.Encoder, s.Kind), (s.Kind == evidence.KindCoreML) == (s.Encoder != "")
+	})},
+	{"encoder", "a compiled encoder, which the runtime can load: compile a .mlpackage first", found(func(s *Spec) (string, bool) {
+		return strconv.Quote(s.Encoder), !strings.EqualFold(filepath.Ext(filepath.Clean(s.Encoder)), ".mlpackage")
+	})},
+	{"threads", "1 to 512", found(func(s *Spec) (string, bool) { return strconv.Itoa(s.Threads), s.Threads >= 1 && s.Threads <= 512 })},
+	{"deadline_seconds", "1 to 86400", found(func(s *Spec) (string, bool) {
+		return strconv.Itoa(s.DeadlineSeconds), s.DeadlineSeconds >= 1 && s.DeadlineSeconds <= 24*3600
+	})},
+	{"fault", "none: only the emulated lane's double has faults", found(func(s *Spec) (string, bool) {
+		return s.fault(), s.Lane == evidence.LaneEmulated || s.fault() == "none"
+	})},
+	{"heap_fill", "0, or on the emulated lane a byte from 1 to 255", found(func(s *Spec) (string, bool) {
+		return strconv.Itoa(s.HeapFill), s.HeapFill == 0 || s.HeapFill > 0 && s.HeapFill <= 255 && s.Lane == evidence.LaneEmulated
+	})},
+	{"warm_up", "a physical coreml run: a canary is never warmed", found(func(s *Spec) (string, bool) {
+		return fmt.Sprintf("a run of kind %s on lane %s", s.Kind, s.Lane), !s.WarmUp || s.Kind == evidence.KindCoreML && s.Lane == evidence.LanePhysical
+	})},
+	{"attempt", "none, or for a coreml run a number up to 1048576: a canary is never asked for again", found(func(s *Spec) (string, bool) {
+		return strconv.Itoa(s.Attempt), s.Attempt == 0 || s.Attempt > 0 && s.Attempt <= 1<<20 && s.Kind == evidence.KindCoreML
+	})},
+	{"attempt_ledger", "an absolute folder, and no attempt_token beside it", found(func(s *Spec) (string, bool) {
+		return s.AttemptLedger, s.AttemptLedger == "" || s.AttemptToken == "" && filepath.IsAbs(s.AttemptLedger)
+	})},
+	{"evaluator", "the path of gate_evaluator: the emulated lane's double starts it", found(func(s *Spec) (string, bool) {
+		return "none", s.Lane != evidence.LaneEmulated || s.Flavour == "ggml" || s.Evaluator != ""
+	})},
+	{"language", "a language code or name in lower case, such as en", found(func(s *Spec) (string, bool) {
+		return strconv.Quote(s.Language), s.language() != "auto" && validLanguage(s.language())
+	})},
+}
+
+// found makes the broken function of a clause from what the spec says and whether that is right.
+func found(of func(*Spec) (says string, right bool)) func(*Spec) string {
+	return func(s *Spec) string {
+		says, right := of(s)
+		switch {
+		case right:
+			return ""
+		case says == "":
+			return "none"
+		}
+		return says
+	}
+}
+
 // Check holds the spec against the contract before anything is read or started.
 func (s *Spec) Check() error {
-	refuse := func(where, expected, found string) error {
-		return reason.Errorf(reason.SpecRefused, where, expected, "%s", found)
-	}
-	switch {
-	case s.Schema != 1:
-		return refuse("schema", "1", strconv.Itoa(s.Schema))
-	case !slices.Contains([]evidence.Kind{evidence.KindCoreML, evidence.KindCanary, evidence.KindContrast}, s.Kind):
-		return refuse("kind", "coreml, canary or contrast", strconv.Quote(string(s.Kind)))
-	case s.Lane != evidence.LanePhysical && s.Lane != evidence.LaneEmulated:
-		return refuse("lane", "physical or emulated", strconv.Quote(string(s.Lane)))
-	case !slices.Contains(whispercpp.Flavours, s.Flavour):
-		return refuse("flavour", strings.Join(whispercpp.Flavours, ", "), strconv.Quote(s.Flavour))
-	case s.Kind == evidence.KindCoreML && s.Encoder == "":
-		return refuse("encoder", "the path of a .mlmodelc directory for a coreml run", "none")
-	case s.Kind != evidence.KindCoreML && s.Encoder != "":
-		return refuse("encoder", fmt.Sprintf("none: a %s run has no encoder beside the model", s.Kind), s.Encoder)
-	case !strings.HasSuffix(s.Model, ".bin"):
+	if !strings.HasSuffix(s.Model, ".bin") {
 		return reason.Errorf(reason.ModelName, "model", "a file name that ends in .bin: the encoder's path is derived by cutting at the last dot of the whole path", "%s", s.Model)
-	case s.Threads < 1 || s.Threads > 512:
-		return refuse("threads", "1 to 512", strconv.Itoa(s.Threads))
-	case s.DeadlineSeconds < 1 || s.DeadlineSeconds > 24*3600:
-		return refuse("deadline_seconds", "1 to 86400", strconv.Itoa(s.DeadlineSeconds))
-	case s.Lane == evidence.LanePhysical && s.Fault != "" && s.Fault != "none":
-		return refuse("fault", "none: only the emulated lane's double has faults", s.Fault)
-	case s.HeapFill < 0 || s.HeapFill > 255 || s.HeapFill != 0 && s.Lane != evidence.LaneEmulated:
-		return refuse("heap_fill", "0, or on the emulated lane a byte from 1 to 255", strconv.Itoa(s.HeapFill))
-	case s.WarmUp && (s.Kind != evidence.KindCoreML || s.Lane != evidence.LanePhysical):
-		return refuse("warm_up", "a physical coreml run: a canary is never warmed", fmt.Sprintf("a run of kind %s on lane %s", s.Kind, s.Lane))
-	case s.Attempt < 0 || s.Attempt > 1<<20 || s.Attempt != 0 && s.Kind != evidence.KindCoreML:
-		return refuse("attempt", "none, or for a coreml run a number up to 1048576: a canary is never asked for again", strconv.Itoa(s.Attempt))
-	case s.AttemptLedger != "" && (s.AttemptToken != "" || !filepath.IsAbs(s.AttemptLedger)):
-		return refuse("attempt_ledger", "an absolute folder, and no attempt_token beside it", s.AttemptLedger)
-	case s.Lane == evidence.LaneEmulated && s.Flavour != "ggml" && s.Evaluator == "":
-		return refuse("evaluator", "the path of gate_evaluator: the emulated lane's double starts it", "none")
-	case s.language() == "auto" || !validLanguage(s.language()):
-		return refuse("language", "a language code or name in lower case, such as en", strconv.Quote(s.Language))
+	}
+	for _, c := range clauses {
+		if found := c.broken(s); found != "" {
+			return reason.Errorf(reason.SpecRefused, c.member, c.expected, "%s", found)
+		}
 	}
 	return CheckArguments(s.Arguments)
 }

@@ -27,9 +27,23 @@ func (s *Spec) claimAttempt(st *staging) (int, error) {
 	return 1, f.Close()
 }
 
-// token is where this attempt leaves its mark, or "". In a ledger its name is a digest of what decides
-// what the program is asked, and of whom: the spec, the staged bytes and the worker's identity, since the same canary on
-// another kind of worker is another action. Paths of inputs are left out, as two checkouts of one source are one action.
+// canaryKey is what makes two starts the same attempt: the program, what it is given to refuse, the gate's
+// audio, and the kind of worker. Everything else of a spec is left out (deadline, threads, language, further
+// arguments, whether words may be kept, paths): a canary that was started again with another one of those was
+// started again. Another audio is another gate, since the three runs of a gate have one audio.
+type canaryKey struct {
+	Kind         evidence.Kind     `json:"kind"`
+	Lane         evidence.Lane     `json:"lane"`
+	LaneIdentity map[string]string `json:"lane_identity"`
+	Fault        string            `json:"fault"`
+	CLI          string            `json:"cli"`
+	Model        string            `json:"model"`
+	Audio        string            `json:"audio"`
+	Encoder      string            `json:"encoder"`
+	Evaluator    string            `json:"evaluator"`
+}
+
+// token is where this attempt leaves its mark, or "". In a ledger its name is a digest of [canaryKey].
 func (s *Spec) token(st *staging) (string, error) {
 	if s.AttemptLedger == "" {
 		return s.AttemptToken, nil
@@ -38,11 +52,10 @@ func (s *Spec) token(st *staging) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asked := *s
-	asked.LaneIdentity = identity
-	asked.LaneIdentityFile, asked.Defines, asked.Pin, asked.AttemptLedger = "", "", "", ""
-	asked.CLI, asked.Model, asked.Audio, asked.Encoder, asked.Evaluator = st.cli, st.model, st.audioSum, deref(st.encoder), deref(st.evaluator)
-	data, err := strictjson.Canonical(&asked)
+	data, err := strictjson.Canonical(&canaryKey{
+		Kind: s.Kind, Lane: s.Lane, LaneIdentity: identity, Fault: s.fault(),
+		CLI: st.cli, Model: st.model, Audio: st.audioSum, Encoder: deref(st.encoder), Evaluator: deref(st.evaluator),
+	})
 	if err != nil {
 		return "", fmt.Errorf("name the attempt: %w", err)
 	}

@@ -49,3 +49,21 @@ func (memoryWatch) killed(pid int, since time.Time) bool {
 	}
 	return false
 }
+
+// fileIdentity is what stays the same of a file that nobody replaced or wrote. The time of change is left
+// out: macOS's own services set attributes of files that they look at.
+type fileIdentity struct {
+	dev      int32
+	inode    uint64
+	mode     uint16
+	size     int64
+	modified syscall.Timespec
+}
+
+func identityOf(info os.FileInfo) fileIdentity {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileIdentity{}
+	}
+	return fileIdentity{s.Dev, s.Ino, s.Mode, s.Size, s.Mtimespec}
+}

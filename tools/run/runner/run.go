@@ -17,6 +17,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
@@ -49,23 +50,27 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 	if err := checkProcessor(identity, processor.Missing); err != nil {
 		return nil, err
 	}
+	if err := checkPlain(s.Pin); err != nil {
+		return nil, fmt.Errorf("read pin: %w", err)
+	}
 	id, err := pin.ReadIdentity(s.Pin)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "gate-run-")
+	sup, err := supervisor.Start()
 	if err != nil {
 		return nil, fmt.Errorf("make staging directory: %w", err)
 	}
-	defer os.RemoveAll(dir)
-	st, err := stage(s, dir)
+	defer sup.Close()
+	defer os.RemoveAll(sup.Dir)
+	st, err := stage(s, sup.Dir)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.checkStaged(st); err != nil {
 		return nil, err
 	}
-	return s.execute(ctx, st, identity, id)
+	return s.execute(ctx, sup, st, identity, id)
 }
 
 // checkHost refuses a physical run on a host that has no Core ML to run it.
@@ -93,7 +98,7 @@ func (s *Spec) checkStaged(st *staging) error {
 func (s *Spec) identity() (map[string]string, error) {
 	out := map[string]string{}
 	if s.LaneIdentityFile != "" {
-		data, err := os.ReadFile(s.LaneIdentityFile)
+		data, err := readPlain(s.LaneIdentityFile)
 		if err != nil {
 			return nil, fmt.Errorf("read lane identity: %w", err)
 		}
@@ -140,7 +145,7 @@ func (s *Spec) defines() ([]string, error) {
 	if s.Defines == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(s.Defines)
+	data, err := readPlain(s.Defines)
 	if err != nil {
 		return nil, fmt.Errorf("defines: %w", err)
 	}
@@ -160,35 +165,44 @@ func (s *Spec) fault() string {
 }
 
 // execute starts the program and writes down what it did.
-func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]string, id *pin.Identity) (*Result, error) {
+func (s *Spec) execute(ctx context.Context, sup *supervisor.Supervisor, st *staging, identity map[string]string, id *pin.Identity) (*Result, error) {
 	env := environment(s, st)
-	p := program{
-		path: st.path(stagedCLI), argv: s.argv(st.audio), dir: st.dir, env: env,
-		deadline: time.Duration(s.DeadlineSeconds) * time.Second,
+	p := supervisor.Program{
+		Path: st.path(stagedCLI), Argv: s.argv(st.audio), Dir: st.dir, Env: env,
+		Deadline: time.Duration(s.DeadlineSeconds) * time.Second,
+	}
+	defines, err := s.defines()
+	if err != nil {
+		return nil, err
 	}
 	before := exists(st.path(stagedEncoder))
 	warmUps := []float64{}
 	if s.WarmUp {
-		out, err := p.run(ctx)
+		wall, err := warmUp(ctx, st, p)
 		if err != nil {
 			return nil, err
 		}
-		warmUps = append(warmUps, out.wall.Seconds())
+		warmUps = append(warmUps, wall)
 	}
-	if sum, _, err := tree.HashFile(p.path); err != nil || sum != st.cli {
+	if sum, _, err := tree.HashFile(p.Path); err != nil || sum != st.cli {
 		return nil, fmt.Errorf("whisper-cli changed between staging and start: staged %s, found %s (%v)", st.cli, sum, err)
 	}
 	attempts, err := s.claimAttempt(st)
 	if err != nil {
 		return nil, err
 	}
+	memory := watchMemory()
 	started := time.Now()
-	out, err := p.run(ctx)
+	out, err := sup.Run(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	defines, err := s.defines()
-	if err != nil {
+	exit := exitOf(out, memory)
+	planted := ""
+	if s.Kind != evidence.KindCoreML {
+		planted = stagedEncoder
+	}
+	if err := st.checkUnchanged(planted); err != nil {
 		return nil, err
 	}
 	norm := evidence.Normaliser{Stage: spellings(st.dir)}
@@ -197,15 +211,15 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 	}
 	e := &evidence.Evidence{
 		Schema: evidence.Schema, Kind: s.Kind, Lane: s.Lane, LaneIdentity: identity, Flavour: s.Flavour, Defines: defines, Pin: *id,
-		Argv: p.argv, Environment: env, Fault: s.fault(), Public: s.Public,
+		Argv: p.Argv, Environment: env, Fault: s.fault(), Public: s.Public,
 		Digests:     evidence.Digests{CLI: st.cli, Model: st.model, Encoder: st.encoder, Audio: st.audioSum, Evaluator: st.evaluator},
 		EncoderPath: evidence.EncoderPath{Derived: stagedEncoder, Before: before, After: exists(st.path(stagedEncoder))},
-		Attempts:    attempts, Attempt: s.Attempt, WarmUps: len(warmUps), Exit: out.exit, Normalisation: evidence.NormalisationVersion,
-		Stderr: norm.Stream(out.stderr.data, out.stderr.truncated, s.Public, evidence.Recognise),
-		Stdout: norm.Stream(out.stdout.data, out.stdout.truncated, s.Public, func(string) bool { return false }),
+		Attempts:    attempts, Attempt: s.Attempt, WarmUps: len(warmUps), Exit: exit, Normalisation: evidence.NormalisationVersion,
+		Stderr: norm.Stream(out.Stderr.Data, out.Stderr.Truncated, s.Public, evidence.Recognise),
+		Stdout: norm.Stream(out.Stdout.Data, out.Stdout.Truncated, s.Public, func(string) bool { return false }),
 	}
 	if !s.Public {
-		heard := evidence.CountWords(string(out.stdout.data))
+		heard := evidence.CountWords(string(out.Stdout.Data))
 		e.Words = &heard
 	}
 	data, err := evidence.Encode(e)
@@ -214,12 +228,12 @@ func (s *Spec) execute(ctx context.Context, st *staging, identity map[string]str
 	}
 	o := &evidence.Observations{
 		Schema: evidence.Schema, EvidenceSHA256: evidence.SHA256(data), StartedAt: started.UTC().Format(time.RFC3339),
-		Host: hostFacts(), WallSeconds: out.wall.Seconds(), WarmUpSeconds: warmUps, PeakResidentBytes: out.peakBytes,
-		UserSeconds: out.user.Seconds(), SystemSeconds: out.system.Seconds(),
-		RawStderrSHA256: evidence.SHA256(out.stderr.data), RawStdoutSHA256: evidence.SHA256(out.stdout.data),
-		RawStderrBytes: out.stderr.total, RawStdoutBytes: out.stdout.total, Timings: whispercpp.TimedMilliseconds(out.stderr.data),
+		Host: hostFacts(sup.Inherited), WallSeconds: out.Wall.Seconds(), WarmUpSeconds: warmUps, PeakResidentBytes: out.PeakBytes,
+		UserSeconds: out.User.Seconds(), SystemSeconds: out.System.Seconds(),
+		RawStderrSHA256: evidence.SHA256(out.Stderr.Data), RawStdoutSHA256: evidence.SHA256(out.Stdout.Data),
+		RawStderrBytes: out.Stderr.Total, RawStdoutBytes: out.Stdout.Total, Timings: whispercpp.TimedMilliseconds(out.Stderr.Data),
 	}
-	return &Result{Evidence: e, Observations: o, Stdout: out.stdout.data, Stderr: out.stderr.data}, nil
+	return &Result{Evidence: e, Observations: o, Stdout: out.Stdout.Data, Stderr: out.Stderr.Data}, nil
 }
 
 func exists(path string) bool {
@@ -236,11 +250,26 @@ func spellings(dir string) []string {
 	return out
 }
 
-func hostFacts() map[string]string {
+// warmUp runs the program once before the measured run, with a supervisor of its own.
+func warmUp(ctx context.Context, st *staging, p supervisor.Program) (float64, error) {
+	sup, err := supervisor.StartIn(st.dir)
+	if err != nil {
+		return 0, err
+	}
+	defer sup.Close()
+	out, err := sup.Run(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	return out.Wall.Seconds(), nil
+}
+
+func hostFacts(inherited map[string]string) map[string]string {
 	facts := map[string]string{"os": runtime.GOOS, "arch": runtime.GOARCH, "cores": fmt.Sprint(runtime.NumCPU()), "machine": MachineID()}
 	if data, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		facts["kernel"] = strings.TrimSpace(string(data))
 	}
+	maps.Copy(facts, inherited)
 	return facts
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 )
 
 // TestMain makes this test binary a stand-in for whisper-cli when it is started under that name. What
@@ -55,7 +56,7 @@ func pretend() int {
 		fmt.Println(child.Process.Pid)
 	case "flood":
 		line := strings.Repeat("x", 1023) + "\n"
-		for range (maxStream >> 10) + 100 {
+		for range (supervisor.MaxStream >> 10) + 100 {
 			os.Stdout.WriteString(line)
 		}
 	case "world":
@@ -67,6 +68,20 @@ func pretend() int {
 		entries, _ := os.ReadDir(".")
 		for _, e := range entries {
 			fmt.Println(e.Name(), e.Type().IsRegular())
+		}
+	case "setsid":
+		// A helper in a session of its own, with no stream of the run's.
+		child := exec.Command("/bin/sh", "-c", "sleep 600")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		_ = child.Start()
+		fmt.Println(child.Process.Pid)
+	case "inherited":
+		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ls /proc/self/fd | tr '\\n' ' '; echo; grep -E 'Sig(Ign|Blk)' /proc/self/status; ulimit -t; ulimit -c; ulimit -n; umask; cat /dev/tty"}, os.Environ())
+		return 99
+	case "replaced", "moved", "written", "added", "directory", "exchanged":
+		if err := meddle(script); err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			return 99
 		}
 	case "plant":
 		if err := os.Mkdir(stagedEncoder, 0o755); err != nil {
@@ -182,10 +197,10 @@ func zombie(pid int) bool {
 
 func TestFlood(t *testing.T) {
 	r := mustRun(t, newSpec(t, evidence.KindCanary, "flood"))
-	if !r.Evidence.Stdout.Truncated || len(r.Stdout) != maxStream {
-		t.Errorf("truncated %v with %d bytes kept, want true with %d", r.Evidence.Stdout.Truncated, len(r.Stdout), maxStream)
+	if !r.Evidence.Stdout.Truncated || len(r.Stdout) != supervisor.MaxStream {
+		t.Errorf("truncated %v with %d bytes kept, want true with %d", r.Evidence.Stdout.Truncated, len(r.Stdout), supervisor.MaxStream)
 	}
-	if want := int64(maxStream) + 100<<10; r.Observations.RawStdoutBytes != want {
+	if want := int64(supervisor.MaxStream) + 100<<10; r.Observations.RawStdoutBytes != want {
 		t.Errorf("%d bytes seen, want %d", r.Observations.RawStdoutBytes, want)
 	}
 }
@@ -291,8 +306,8 @@ func TestAttemptToken(t *testing.T) {
 	}
 }
 
-// TestAttemptLedger holds that the ledger tells actions apart by what they ask, and not by where their
-// inputs lie: a second checkout's start is the second.
+// TestAttemptLedger holds that the ledger tells canaries apart by their programs, bytes and workers alone: a
+// second start from another checkout, or with another setting of the run, is the second.
 func TestAttemptLedger(t *testing.T) {
 	ledger := t.TempDir()
 	start := func(change func(s *Spec)) int {
@@ -307,8 +322,17 @@ func TestAttemptLedger(t *testing.T) {
 		want   int
 	}{
 		{"the first", func(*Spec) {}, 1},
-		{"other threads", func(s *Spec) { s.Threads++ }, 1},
 		{"inputs at another place", func(*Spec) {}, 2},
+		{"other threads", func(s *Spec) { s.Threads++ }, 2},
+		{"another deadline", func(s *Spec) { s.DeadlineSeconds++ }, 2},
+		{"words that may not be kept", func(s *Spec) { s.Public = !s.Public }, 2},
+		{"the language said", func(s *Spec) { s.Language = "en" }, 2},
+		{"an argument more", func(s *Spec) { s.Arguments = []string{"-bs", "1"} }, 2},
+		{"a heap filled otherwise", func(s *Spec) { s.HeapFill = 1 }, 2},
+		{"another flavour's name", func(s *Spec) { s.Flavour = "coreml_unpatched" }, 2},
+		{"the audio by another name", func(s *Spec) { s.Audio = renamed(t, s.Audio, "x.mp3") }, 2},
+		{"another audio", func(s *Spec) { rewrite(t, s.Audio, "other") }, 1},
+		{"a fault", func(s *Spec) { s.Fault = "nan" }, 1},
 		{"a third", func(*Spec) {}, 2},
 		{"another kind of worker", func(s *Spec) { s.LaneIdentityFile = identityFile(t, `{"os_build": "24G84"}`) }, 1},
 		{"yet another", func(s *Spec) { s.LaneIdentityFile = identityFile(t, `{"os_build": "24G90"}`) }, 1},
@@ -318,6 +342,15 @@ func TestAttemptLedger(t *testing.T) {
 			t.Errorf("%s: attempts %d, want %d", c.name, got, c.want)
 		}
 	}
+}
+
+func renamed(t *testing.T, path, name string) string {
+	t.Helper()
+	to := filepath.Join(filepath.Dir(path), name)
+	if err := os.Rename(path, to); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 func identityFile(t *testing.T, text string) string {

@@ -17,7 +17,6 @@ package runner
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -85,7 +84,7 @@ type Spec struct {
 
 // ReadSpec reads a spec file; unknown and missing members are refused.
 func ReadSpec(path string) (*Spec, error) {
-	data, err := os.ReadFile(path)
+	data, err := readPlain(path)
 	if err != nil {
 		return nil, fmt.Errorf("read run spec: %w", err)
 	}

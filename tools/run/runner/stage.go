@@ -38,13 +38,16 @@ type staging struct {
 	audioSum  string
 	evaluator *string
 	hasDouble bool
+	// staged are the files as they were when they were hashed, by path below dir; root is dir itself.
+	staged map[string]stagedFile
+	root   fileIdentity
 	// multilingual is upstream's own test on the model's header: n_vocab >= 51865.
 	multilingual bool
 }
 
 // stage copies and hashes what the spec names.
 func stage(s *Spec, dir string) (*staging, error) {
-	st := &staging{dir: dir, audio: stagedAudio + audioExtension(s.Audio)}
+	st := &staging{dir: dir, audio: stagedAudio + audioExtension(s.Audio), staged: map[string]stagedFile{}}
 	var err error
 	if st.cli, err = st.copyFile(s.CLI, stagedCLI, 0o555); err != nil {
 		return nil, err
@@ -85,6 +88,11 @@ func stage(s *Spec, dir string) (*staging, error) {
 		return nil, err
 	}
 	st.hasDouble = bytes.Contains(cli, doubleMark)
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	st.root = identityOf(info)
 	return st, nil
 }
 
@@ -104,14 +112,11 @@ func (st *staging) path(name string) string { return filepath.Join(st.dir, name)
 // copyFile makes a real copy, never a link: the runtime looks for the encoder beside the model as
 // the path is spelled, and a link would resolve elsewhere.
 func (st *staging) copyFile(from, name string, mode os.FileMode) (string, error) {
-	in, err := os.Open(from)
+	in, err := openPlain(from)
 	if err != nil {
 		return "", fmt.Errorf("stage %s: %w", name, err)
 	}
 	defer in.Close()
-	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("stage %s: %s is not a plain file", name, from)
-	}
 	if mode&0o111 != 0 {
 		// A program that another run starts meanwhile must not inherit the file while it is open for writing: until that
 		// program lets go of it, the kernel refuses to execute it (ETXTBSY).
@@ -124,16 +129,22 @@ func (st *staging) copyFile(from, name string, mode os.FileMode) (string, error)
 	}
 	h := sha256.New()
 	_, err = io.Copy(io.MultiWriter(out, h), in)
+	if err == nil {
+		err = out.Chmod(mode)
+	}
+	var info os.FileInfo
+	if err == nil {
+		info, err = out.Stat()
+	}
 	if cerr := out.Close(); err == nil {
 		err = cerr
-	}
-	if err == nil {
-		err = os.Chmod(st.path(name), mode)
 	}
 	if err != nil {
 		return "", fmt.Errorf("stage %s: %w", name, err)
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	sum := hex.EncodeToString(h.Sum(nil))
+	st.staged[name] = stagedFile{sum, identityOf(info)}
+	return sum, nil
 }
 
 func (st *staging) copyTree(from, name string) error {

@@ -3,10 +3,8 @@ package runner
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // oomKills returns how many processes the kernel killed for want of memory in the control group of
@@ -55,16 +53,4 @@ func parseOOMKills(text string) int {
 		}
 	}
 	return 0
-}
-
-// peakBytes returns the largest resident set of the program, or 0. Linux counts in KiB, macOS in bytes.
-func peakBytes(state *os.ProcessState) int64 {
-	usage, ok := state.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0
-	}
-	if runtime.GOOS == "darwin" {
-		return int64(usage.Maxrss)
-	}
-	return int64(usage.Maxrss) * 1024
 }
