@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
@@ -117,5 +118,40 @@ func TestSeedAndAdjust(t *testing.T) {
 func TestHeadsMustDivide(t *testing.T) {
 	if err := Write(&bytes.Buffer{}, Options{State: 32, Heads: 3}); err == nil {
 		t.Error("3 heads in a width of 32 were accepted")
+	}
+}
+
+// The published sizes: widths, layers, bands and tokens as the official files have them, and every tensor whole.
+func TestSizes(t *testing.T) {
+	parameters := map[string]int64{ // of the model card, in millions
+		"tiny": 39, "base": 74, "small": 244, "medium": 769, "large-v3": 1550, "large-v3-turbo": 809,
+	}
+	for name, millions := range parameters {
+		o, err := Size(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := o.Hyperparameters()
+		var n int64
+		for _, s := range ggml.Layout(h) {
+			k := int64(1)
+			for _, d := range s.Dims {
+				k *= d
+			}
+			n += k
+		}
+		if got := (n + 500_000) / 1_000_000; got < millions-15 || got > millions+15 {
+			t.Errorf("%s has %d million parameters, want about %d", name, got, millions)
+		}
+		vocab := 51865
+		if strings.HasPrefix(name, "large-v3") {
+			vocab = 51866
+		}
+		if h.Vocab != vocab || h.AudioCtx != 1500 || h.TextCtx != 448 {
+			t.Errorf("%s: header %+v", name, h)
+		}
+	}
+	if _, err := Size("huge"); err == nil || !strings.Contains(err.Error(), "large-v3-turbo") {
+		t.Errorf("an unknown size: %v, want the known ones", err)
 	}
 }
