@@ -15,6 +15,8 @@ const (
 	WordsCoreMLChanged       = "WORDS_COREML_CHANGED"
 	WordsCoreMLChangedCorpus = "WORDS_COREML_CHANGED_CORPUS"
 	WordsCoreMLLoop          = "WORDS_COREML_LOOP"
+	WordsStrictRate          = "WORDS_STRICT_RATE"
+	WordsStrictChanged       = "WORDS_STRICT_CHANGED"
 	WordsProbeCoreML         = "WORDS_PROBE_COREML"
 	WordsProbeSides          = "WORDS_PROBE_SIDES"
 	WordsTruncated           = "WORDS_TRUNCATED"
@@ -25,6 +27,7 @@ const (
 	WordsProvisionalSource   = "WORDS_PROVISIONAL_SOURCE"
 	WordsProvisionalProbe    = "WORDS_PROVISIONAL_PROBE"
 	WordsConversionChanged   = "WORDS_CONVERSION_CHANGED"
+	WordsMerged              = "WORDS_MERGED"
 	WordsLoop                = "WORDS_LOOP"
 	WordsSilenceUpstream     = "WORDS_SILENCE_UPSTREAM"
 )
@@ -43,6 +46,8 @@ var words = Table{
 	{Code: WordsCoreMLChanged, Class: Fail, Means: "In one fixture the words change when the Core ML encoder takes the place of ggml's.", Do: "Core ML changed the answer: check the encoder's numbers on this recording (coregate parity)."},
 	{Code: WordsCoreMLChangedCorpus, Class: Fail, Means: "Over all fixtures the words change more than the policy allows when the Core ML encoder takes the place of ggml's.", Do: "Check the encoder's precision and its numbers (coregate parity)."},
 	{Code: WordsCoreMLLoop, Class: Fail, Means: "The Core ML side repeats a phrase without end where the other sides do not.", Do: "A stuck decoder often follows wrong encoder output: check the numbers on this recording (coregate parity)."},
+	{Code: WordsStrictRate, Class: Fail, Means: "In the strict form, which merges no two different words, the hybrid's words differ from the source model's by more than the policy allows. The published normalisation may hide this: it drops vowel signs, tones, points, signs and currencies.", Do: "See the strict edits in report.json. If ggml's words have them too, the conversion to .bin was already wrong."},
+	{Code: WordsStrictChanged, Class: Fail, Means: "In the strict form the words change by more than the policy allows when the Core ML encoder takes the place of ggml's.", Do: "Core ML changed the answer: check the encoder's numbers on this recording (coregate parity)."},
 	{Code: WordsProbeCoreML, Class: Fail, Means: "On the probe item the source and ggml agree, and the Core ML side differs.", Do: "Core ML changed the answer; the full run would only repeat it."},
 	{Code: WordsProbeSides, Class: Inconclusive, Means: "On the probe item the source and ggml already disagree, so the sides may not be set up alike.", Do: "Check that model, language and decoding settings are the same before a full run."},
 	{Code: WordsTruncated, Class: Inconclusive, Means: "A side's text was cut, so an error rate on it measures the cut.", Do: "Raise the limit to at least twice the longest output seen, and run again."},
@@ -53,6 +58,7 @@ var words = Table{
 	{Code: WordsProvisionalSource, Class: Note, Means: "A fixture has no transcript of the source model, so a wrong conversion to .bin would go unseen; the result is provisional.", Do: "Give the source model's transcript with model digest, tool, language, decoding settings and date."},
 	{Code: WordsProvisionalProbe, Class: Note, Means: "No fixture in which something is said is marked as the probe item on which all sides have to agree first; the result is provisional.", Do: "Mark one."},
 	{Code: WordsConversionChanged, Class: Note, Means: "ggml's own encoder already differs from the source model in a fixture: this part of the difference is the conversion's, not Core ML's.", Do: "Check the .bin against the source model."},
+	{Code: WordsMerged, Class: Note, Means: "The published normalisation makes different words one, so its rate counts no edit where the texts differ.", Do: "Read the strict form's edits; they have thresholds of their own."},
 	{Code: WordsLoop, Class: Note, Means: "Another side than Core ML repeats a phrase without end.", Do: "The model itself gets stuck on this recording: choose another, or shorten it."},
 	{Code: WordsSilenceUpstream, Class: Note, Means: "All sides write words for a recording without speech: upstream does, whatever the encoder.", Do: "Nothing; the texts are compared as they are."},
 }

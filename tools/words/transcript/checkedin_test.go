@@ -40,7 +40,7 @@ func TestCheckedInSources(t *testing.T) {
 				}
 				p := ProfileFor("en")
 				counts, _ := WordErrors(p.Normalize(r.Human), p.Normalize(r.Text))
-				english.add(&Delta{Units: Counts(counts)})
+				english.add(Counts(counts))
 			}
 			if english.Reference() < 300 || english.Rate() > 0.08 {
 				t.Errorf("against people: %s, want a rate of at most 0.08 over 300 units", describe(english))

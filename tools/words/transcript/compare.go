@@ -92,9 +92,12 @@ type Side struct {
 	StdoutSHA256     string `json:"stdout_sha256"`
 	NormalizedSHA256 string `json:"normalized_sha256"`
 	Units            int    `json:"units"`
-	Characters       int    `json:"characters"`
-	Processed        bool   `json:"processed"`
-	Truncated        bool   `json:"truncated"`
+	// StrictSHA256 and StrictUnits are of the text in its strict form.
+	StrictSHA256 string `json:"strict_sha256"`
+	StrictUnits  int    `json:"strict_units"`
+	Characters   int    `json:"characters"`
+	Processed    bool   `json:"processed"`
+	Truncated    bool   `json:"truncated"`
 	// TooLong says that the text exceeded MaxTextBytes: no counts, no deltas.
 	TooLong bool   `json:"too_long"`
 	Loops   []Loop `json:"loops"`
@@ -103,6 +106,10 @@ type Side struct {
 // Delta is how one text differs from another.
 type Delta struct {
 	Units Counts `json:"units"`
+	// Strict counts units of the strict form, in which no two different words are one.
+	Strict Counts `json:"strict"`
+	// Merged is how many of the strict form's edits the published rules hide: both texts become the same there.
+	Merged int `json:"merged"`
 	// Characters is nil where the units are characters already.
 	Characters *Counts `json:"characters"`
 }
@@ -122,8 +129,20 @@ type PublicWords struct {
 	GGML   string `json:"ggml"`
 	CoreML string `json:"coreml"`
 	Human  string `json:"human"`
+	// Strict are the texts in their strict form.
+	Strict StrictWords `json:"strict"`
+	// Merged are the first words, at most twenty, that the published rules merge: reference and hybrid.
+	Merged [][2]string `json:"merged"`
 	// Aligned is a list of [operation, reference start, end, hypothesis start, end], in units.
 	Aligned []Aligned `json:"aligned"`
+}
+
+// StrictWords are the texts of a public fixture in their strict form.
+type StrictWords struct {
+	Source string `json:"source"`
+	GGML   string `json:"ggml"`
+	CoreML string `json:"coreml"`
+	Human  string `json:"human"`
 }
 
 // Aligned is one chunk of an alignment.
@@ -143,7 +162,7 @@ func Compare(f Fixture) Comparison {
 		Fixture: f.Name, Public: f.Public, Language: f.Language, Profile: profile.Name, Unit: profile.Unit,
 		Silence: f.Silence, Probe: f.Probe, Unlike: []string{}, Decoding: []string{}, Nondeterminism: []string{},
 	}
-	var source, ggml, coreml, human string
+	var source, ggml, coreml, human texts
 	if f.Source != nil {
 		c.Origin = &f.Source.Origin
 		c.Source, source = sideOf(profile, f.Source.Text, true, f.Source.Truncated)
@@ -169,16 +188,23 @@ func Compare(f Fixture) Comparison {
 		c.Unlike = append(c.Unlike, "language: expected a code or name in lower case")
 	}
 	c.likeness(f)
-	var chunks []editdist.Chunk
-	c.CoreMLGGML, chunks = delta(profile, c.GGML, c.CoreML, ggml, coreml)
+	var shown alignment
+	c.CoreMLGGML, shown = delta(profile, c.GGML, c.CoreML, ggml, coreml)
 	if d, better := delta(profile, c.Source, c.CoreML, source, coreml); d != nil {
-		c.CoreMLSource, chunks = d, better
+		c.CoreMLSource, shown = d, better
 	}
 	c.GGMLSource, _ = delta(profile, c.Source, c.GGML, source, ggml)
 	c.CoreMLHuman, _ = delta(profile, c.Human, c.CoreML, human, coreml)
 	c.SourceHuman, _ = delta(profile, c.Human, c.Source, human, source)
 	if f.Public {
-		c.Words = &PublicWords{Source: source, GGML: ggml, CoreML: coreml, Human: human, Aligned: aligned(chunks)}
+		c.Words = &PublicWords{
+			Source: source.published, GGML: ggml.published, CoreML: coreml.published, Human: human.published,
+			Strict:  StrictWords{source.strict, ggml.strict, coreml.strict, human.strict},
+			Aligned: aligned(shown.published), Merged: shown.merged,
+		}
+		if c.Words.Merged == nil {
+			c.Words.Merged = [][2]string{}
+		}
 	}
 	return c
 }
@@ -202,20 +228,24 @@ func neutralName(audio string) string {
 	return "private-" + shown(audio)
 }
 
-// sideOf keeps what may be kept of a text and gives the standardised one, "" if it is too long.
-func sideOf(p Profile, text string, processed, truncated bool) (*Side, string) {
+// texts are one side's words in both forms.
+type texts struct{ published, strict string }
+
+// sideOf keeps what may be kept of a text and gives its standardised forms, empty if it is too long.
+func sideOf(p Profile, text string, processed, truncated bool) (*Side, texts) {
 	s := &Side{TextSHA256: digest(text), Processed: processed, Truncated: truncated, Loops: []Loop{}}
 	if len(text) > MaxTextBytes {
 		s.TooLong = true
-		return s, ""
+		return s, texts{}
 	}
 	// A decoder can stop within a character, and JSON holds none that is cut.
-	normalized := strings.TrimSpace(p.Normalize(strings.ToValidUTF8(text, "\uFFFD")))
-	s.NormalizedSHA256 = digest(normalized)
-	units := Words(normalized)
-	s.Units, s.Characters = len(units), len([]rune(normalized))
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	t := texts{strings.TrimSpace(p.Normalize(text)), p.Strict(text)}
+	s.NormalizedSHA256, s.StrictSHA256 = digest(t.published), digest(t.strict)
+	units := Words(t.published)
+	s.Units, s.Characters, s.StrictUnits = len(units), len([]rune(t.published)), len(Words(t.strict))
 	s.Loops = append(s.Loops, Loops(units)...)
-	return s, normalized
+	return s, t
 }
 
 func digest(s string) string {
@@ -261,19 +291,67 @@ func identity(s string) string {
 	return digest(s)
 }
 
+// alignment is what a public fixture shows of two aligned sides.
+type alignment struct {
+	published []editdist.Chunk
+	merged    [][2]string
+}
+
 // delta aligns two sides, or gives nil if one is missing or too long.
-func delta(p Profile, ref, hyp *Side, refText, hypText string) (*Delta, []editdist.Chunk) {
+func delta(p Profile, ref, hyp *Side, refText, hypText texts) (*Delta, alignment) {
 	if ref == nil || hyp == nil || ref.TooLong || hyp.TooLong {
-		return nil, nil
+		return nil, alignment{}
 	}
-	counts, chunks := WordErrors(refText, hypText)
-	d := &Delta{Units: Counts(counts)}
+	counts, chunks := WordErrors(refText.published, hypText.published)
+	strict, strictChunks := WordErrors(refText.strict, hypText.strict)
+	d := &Delta{Units: Counts(counts), Strict: Counts(strict)}
+	shown := alignment{published: chunks}
+	d.Merged, shown.merged = mergedWords(p, refText.strict, hypText.strict, strictChunks)
 	if p.Unit == WordUnit {
-		counts, _ := CharacterErrors(refText, hypText)
+		counts, _ := CharacterErrors(refText.published, hypText.published)
 		c := Counts(counts)
 		d.Characters = &c
 	}
-	return d, chunks
+	return d, shown
+}
+
+// maxMerged is how many merged words a report shows.
+const maxMerged = 20
+
+// mergedWords counts the units in which the strict forms differ and the published ones do not, and gives the first.
+func mergedWords(p Profile, ref, hyp string, chunks []editdist.Chunk) (int, [][2]string) {
+	refWords, hypWords := Words(ref), Words(hyp)
+	published := func(words []string) string { return strings.TrimSpace(p.Normalize(strings.Join(words, " "))) }
+	n, list := 0, [][2]string(nil)
+	for _, k := range chunks {
+		a, b := refWords[k.RefStart:k.RefEnd], hypWords[k.HypStart:k.HypEnd]
+		if k.Op == editdist.Equal {
+			continue
+		}
+		for _, pair := range mergedPairs(a, b, published) {
+			n += max(len(pair[0]), len(pair[1]))
+			if len(list) < maxMerged {
+				list = append(list, [2]string{strings.Join(pair[0], " "), strings.Join(pair[1], " ")})
+			}
+		}
+	}
+	return n, list
+}
+
+// mergedPairs gives the parts of a chunk that have one published form: the whole, or single words in each other's place.
+func mergedPairs(ref, hyp []string, published func([]string) string) (pairs [][2][]string) {
+	if published(ref) == published(hyp) {
+		return [][2][]string{{ref, hyp}}
+	}
+	if len(ref) != len(hyp) {
+		return nil
+	}
+	for i := range ref {
+		if a, b := ref[i:i+1], hyp[i:i+1]; published(a) == published(b) {
+			pairs = append(pairs, [2][]string{a, b})
+		}
+	}
+	return pairs
 }
 
 func aligned(chunks []editdist.Chunk) []Aligned {

@@ -23,6 +23,9 @@ type Totals struct {
 	CoreMLSource Counts // over fixtures with a source
 	GGMLSource   Counts // over the same
 	CoreMLGGML   Counts // over all
+	// The same of the strict form.
+	StrictCoreMLSource Counts
+	StrictCoreMLGGML   Counts
 }
 
 // Rate is the error rate of c, see the function [Rate].
@@ -34,8 +37,8 @@ func (c Counts) Edits() int { return editdist.Counts(c).Edits() }
 // Reference is the number of units of the reference.
 func (c Counts) Reference() int { return editdist.Counts(c).Reference() }
 
-func (c *Counts) add(d *Delta) {
-	*c = Counts(editdist.Counts(*c).Add(editdist.Counts(d.Units)))
+func (c *Counts) add(more Counts) {
+	*c = Counts(editdist.Counts(*c).Add(editdist.Counts(more)))
 }
 
 // Judge applies a policy to comparisons. It is a pure function of them.
@@ -102,13 +105,16 @@ func (j *judging) fixture(c *Comparison) {
 		return
 	}
 	j.Totals.Fixtures++
-	j.Totals.CoreMLGGML.add(c.CoreMLGGML)
+	j.Totals.CoreMLGGML.add(c.CoreMLGGML.Units)
+	j.Totals.StrictCoreMLGGML.add(c.CoreMLGGML.Strict)
 	if c.CoreMLSource != nil && c.GGMLSource != nil {
-		j.Totals.CoreMLSource.add(c.CoreMLSource)
-		j.Totals.GGMLSource.add(c.GGMLSource)
+		j.Totals.CoreMLSource.add(c.CoreMLSource.Units)
+		j.Totals.StrictCoreMLSource.add(c.CoreMLSource.Strict)
+		j.Totals.GGMLSource.add(c.GGMLSource.Units)
 	}
 	j.probe(c)
 	j.rates(c)
+	j.strictRates(c)
 }
 
 func missing(c *Comparison) string {
@@ -248,6 +254,50 @@ func (j *judging) rates(c *Comparison) {
 	}
 }
 
+// strictRates bounds one fixture's edits in the strict form and names what the published rules hide.
+func (j *judging) strictRates(c *Comparison) {
+	for _, d := range []struct {
+		delta *Delta
+		code  string
+		with  string
+		rate  func(*StrictPolicy) float64
+	}{
+		{c.CoreMLSource, reason.WordsStrictRate, "the source", func(p *StrictPolicy) float64 { return p.FileRateMax }},
+		{c.CoreMLGGML, reason.WordsStrictChanged, "ggml", func(p *StrictPolicy) float64 { return p.FileVsGGMLMax }},
+	} {
+		if d.delta == nil {
+			continue
+		}
+		if d.delta.Merged > 0 {
+			j.Add(reason.WordsMerged, c.Fixture, "no different words under one published form",
+				fmt.Sprintf("%s against %s%s", plural(d.delta.Merged, string(c.Unit)), d.with, c.mergedShown(d.delta)))
+		}
+		if j.policy.Strict == nil {
+			continue
+		}
+		most := j.policy.fileEditsMax(d.rate(j.policy.Strict), d.delta.Strict.Reference())
+		if d.delta.Strict.Edits() > most {
+			j.Add(d.code, c.Fixture, fmt.Sprintf("at most %s in the strict form", plural(most, "edit")), describe(d.delta.Strict))
+		}
+	}
+}
+
+// mergedShown lists the words that the published rules merge, of a public fixture and of the delta that its words show.
+func (c *Comparison) mergedShown(d *Delta) string {
+	shown := c.CoreMLSource
+	if shown == nil {
+		shown = c.CoreMLGGML
+	}
+	if c.Words == nil || d != shown {
+		return ""
+	}
+	var pairs []string
+	for _, pair := range c.Words.Merged[:min(len(c.Words.Merged), 3)] {
+		pairs = append(pairs, fmt.Sprintf("%q and %q", pair[0], pair[1]))
+	}
+	return ": " + strings.Join(pairs, ", ")
+}
+
 // cause tells "Core ML changed the answer" from "conversion was already wrong".
 func (c *Comparison) cause() string {
 	conversion, core := c.GGMLSource.Units.Edits() > 0, c.CoreMLGGML.Units.Edits() > 0
@@ -275,6 +325,14 @@ func (j *judging) corpus(probes int) {
 	}
 	if r := t.CoreMLSource.Rate(); r > p.CorpusRateMax {
 		j.Add(reason.WordsCorpusRate, "all fixtures", fmt.Sprintf("a rate of at most %g", p.CorpusRateMax), describe(t.CoreMLSource))
+	}
+	if p.Strict != nil {
+		if r := t.StrictCoreMLSource.Rate(); r > p.Strict.CorpusRateMax {
+			j.Add(reason.WordsStrictRate, "all fixtures", fmt.Sprintf("a rate of at most %g in the strict form", p.Strict.CorpusRateMax), describe(t.StrictCoreMLSource))
+		}
+		if r := t.StrictCoreMLGGML.Rate(); r > p.Strict.CorpusVsGGMLMax {
+			j.Add(reason.WordsStrictChanged, "all fixtures", fmt.Sprintf("a rate of at most %g in the strict form", p.Strict.CorpusVsGGMLMax), describe(t.StrictCoreMLGGML))
+		}
 	}
 	if worse := t.CoreMLSource.Rate() - t.GGMLSource.Rate(); worse > p.WorseThanGGMLMax {
 		j.Add(reason.WordsWorseThanGGML,

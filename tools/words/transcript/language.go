@@ -9,12 +9,14 @@ import (
 
 // A Profile is how texts of one language are compared.
 type Profile struct {
-	// Name with the version of the rules, as evidence keeps it: "english/1", "basic/1" or "basic-split/1".
+	// Name with the version of the rules, as evidence keeps it: "english/2", "basic/2" or "basic-split/2".
 	Name string
 	// Unit is what an error rate counts: words, or grapheme clusters where a script writes no spaces.
 	Unit Unit
 	// Normalize standardises a text; splitting its result at spaces gives the units.
 	Normalize func(string) string
+	// Strict standardises it without merging words that differ (normalize.Strict).
+	Strict func(string) string
 }
 
 // A Unit is what error rates count.
@@ -32,11 +34,11 @@ const (
 func ProfileFor(language string) Profile {
 	switch strings.ToLower(language) {
 	case "en", "english":
-		return Profile{"english/1", WordUnit, normalize.English}
+		return Profile{"english/2", WordUnit, normalize.English, normalize.Strict{}.Normalize}
 	case "zh", "chinese", "mandarin", "yue", "cantonese", "ja", "japanese", "th", "thai", "lo", "lao", "my", "myanmar", "burmese":
-		return Profile{"basic-split/1", GraphemeUnit, normalize.Basic{SplitLetters: true}.Normalize}
+		return Profile{"basic-split/2", GraphemeUnit, normalize.Basic{SplitLetters: true}.Normalize, normalize.Strict{SplitLetters: true}.Normalize}
 	}
-	return Profile{"basic/1", WordUnit, normalize.Basic{}.Normalize}
+	return Profile{"basic/2", WordUnit, normalize.Basic{}.Normalize, normalize.Strict{}.Normalize}
 }
 
 // languageNames are upstream's languages (g_lang in src/whisper.cpp): whisper-cli takes the code and the name alike.

@@ -126,6 +126,8 @@ func (s *Side) check() error {
 		return fmt.Errorf("stdout_sha256 is %q, expected a SHA-256 in lower-case hexadecimal", s.StdoutSHA256)
 	case s.Units < 0, s.Characters < s.Units, s.TooLong && s.Characters > 0:
 		return fmt.Errorf("%d units of %d characters", s.Units, s.Characters)
+	case s.TooLong != (s.StrictSHA256 == ""), !s.TooLong && !hexDigest.MatchString(s.StrictSHA256), s.StrictUnits < 0:
+		return errors.New("the strict form's digest or units are missing")
 	}
 	for _, l := range s.Loops {
 		if l.Start < 0 || l.Period < 1 || l.Repeats < loopRepeats || l.Period > loopMaxPeriod || l.Repeats > s.Units || l.Start+l.Period*l.Repeats > s.Units {
@@ -140,14 +142,14 @@ type namedDelta struct {
 	name             string
 	delta            *Delta
 	ref, hyp         *Side
-	refText, hypText func(*PublicWords) string
+	refText, hypText func(*PublicWords) texts
 }
 
 func (c *Comparison) deltas() []namedDelta {
-	source := func(w *PublicWords) string { return w.Source }
-	ggml := func(w *PublicWords) string { return w.GGML }
-	coreml := func(w *PublicWords) string { return w.CoreML }
-	human := func(w *PublicWords) string { return w.Human }
+	source := func(w *PublicWords) texts { return texts{w.Source, w.Strict.Source} }
+	ggml := func(w *PublicWords) texts { return texts{w.GGML, w.Strict.GGML} }
+	coreml := func(w *PublicWords) texts { return texts{w.CoreML, w.Strict.CoreML} }
+	human := func(w *PublicWords) texts { return texts{w.Human, w.Strict.Human} }
 	return []namedDelta{
 		{"coreml_source", c.CoreMLSource, c.Source, c.CoreML, source, coreml},
 		{"coreml_ggml", c.CoreMLGGML, c.GGML, c.CoreML, ggml, coreml},
@@ -169,6 +171,12 @@ func (d namedDelta) check(unit Unit) error {
 	}
 	if err := d.delta.Units.check(d.ref.Units, d.hyp.Units); err != nil {
 		return fmt.Errorf("units: %w", err)
+	}
+	if err := d.delta.Strict.check(d.ref.StrictUnits, d.hyp.StrictUnits); err != nil {
+		return fmt.Errorf("strict: %w", err)
+	}
+	if most := max(d.ref.StrictUnits, d.hyp.StrictUnits); d.delta.Merged < 0 || d.delta.Merged > most {
+		return fmt.Errorf("merged is %d, expected 0 to %d", d.delta.Merged, most)
 	}
 	if (d.delta.Characters != nil) != (unit == WordUnit) {
 		return fmt.Errorf("characters are counted is %t for units of %ss", d.delta.Characters != nil, unit)
@@ -195,30 +203,36 @@ func (c Counts) check(ref, hyp int) error {
 func (c *Comparison) recount() error {
 	w := c.Words
 	for _, s := range []struct {
-		name string
-		side *Side
-		text string
-	}{{"source", c.Source, w.Source}, {"ggml", c.GGML, w.GGML}, {"coreml", c.CoreML, w.CoreML}, {"human", c.Human, w.Human}} {
+		name         string
+		side         *Side
+		text, strict string
+	}{
+		{"source", c.Source, w.Source, w.Strict.Source}, {"ggml", c.GGML, w.GGML, w.Strict.GGML},
+		{"coreml", c.CoreML, w.CoreML, w.Strict.CoreML}, {"human", c.Human, w.Human, w.Strict.Human},
+	} {
 		switch {
 		case s.side == nil || s.side.TooLong:
-			if s.text != "" {
+			if s.text != "" || s.strict != "" {
 				return fmt.Errorf("words of side %s, which is not there", s.name)
 			}
-		case digest(s.text) != s.side.NormalizedSHA256:
+		case digest(s.text) != s.side.NormalizedSHA256, digest(s.strict) != s.side.StrictSHA256:
 			return fmt.Errorf("words of side %s do not have its digest", s.name)
-		case len(strings.Fields(s.text)) != s.side.Units:
-			return fmt.Errorf("side %s has %d units, its words are %d", s.name, s.side.Units, len(strings.Fields(s.text)))
+		case len(strings.Fields(s.text)) != s.side.Units, len(strings.Fields(s.strict)) != s.side.StrictUnits:
+			return fmt.Errorf("side %s has %d units and %d in the strict form, its words are %d and %d", s.name, s.side.Units, s.side.StrictUnits, len(strings.Fields(s.text)), len(strings.Fields(s.strict)))
 		}
 	}
-	profile, list := ProfileFor(c.Language), []Aligned{}
+	profile, list, merged := ProfileFor(c.Language), []Aligned{}, [][2]string{}
 	for i, d := range c.deltas() {
-		got, chunks := delta(profile, d.ref, d.hyp, d.refText(w), d.hypText(w))
+		got, shown := delta(profile, d.ref, d.hyp, d.refText(w), d.hypText(w))
 		if !reflect.DeepEqual(got, d.delta) {
 			return fmt.Errorf("%s is not what its words give", d.name)
 		}
 		if i == 0 && got != nil || i == 1 && c.CoreMLSource == nil && got != nil {
-			list = aligned(chunks)
+			list, merged = aligned(shown.published), append(merged, shown.merged...)
 		}
+	}
+	if !reflect.DeepEqual(merged, w.Merged) {
+		return errors.New("the merged words are not what the words give")
 	}
 	if !reflect.DeepEqual(list, w.Aligned) {
 		return errors.New("the alignment is not what the words give")

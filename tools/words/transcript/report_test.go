@@ -75,7 +75,7 @@ func TestReportRefuses(t *testing.T) {
 		{"words of the run", private, func(c *Comparison) { c.GGML.StdoutSHA256 = "fellow" }, "stdout_sha256"},
 		{"a private name", private, func(c *Comparison) { c.Fixture = "secret.wav" }, "private"},
 		{"private words", private, func(c *Comparison) { c.Words = &PublicWords{} }, "words are kept"},
-		{"another profile", private, func(c *Comparison) { c.Profile = "basic/1" }, "profile"},
+		{"another profile", private, func(c *Comparison) { c.Profile = "basic/2" }, "profile"},
 		{"audio", private, func(c *Comparison) { c.AudioSHA256 = "/tmp/a.wav" }, "audio_sha256"},
 		{"a loop outside", private, func(c *Comparison) { c.CoreML.Loops = []Loop{{Start: 20, Period: 3, Repeats: 9}} }, "loop"},
 		{"words edited", nil, func(c *Comparison) { c.Words.CoreML += " more" }, "digest"},

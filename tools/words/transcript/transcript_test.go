@@ -187,7 +187,7 @@ func FuzzParseSources(f *testing.F) {
 }
 
 func TestProfiles(t *testing.T) {
-	for language, want := range map[string]string{"en": "english/1", "English": "english/1", "de": "basic/1", "zh": "basic-split/1", "japanese": "basic-split/1", "": "basic/1"} {
+	for language, want := range map[string]string{"en": "english/2", "English": "english/2", "de": "basic/2", "zh": "basic-split/2", "japanese": "basic-split/2", "": "basic/2"} {
 		if got := ProfileFor(language).Name; got != want {
 			t.Errorf("profile for %q is %s, want %s", language, got, want)
 		}
