@@ -56,6 +56,7 @@ const (
 	ContrastNoEncoder      = "CONTRAST_NO_ENCODER"
 	TranscriptEmpty        = "TRANSCRIPT_EMPTY"
 	TranscriptDiffers      = "TRANSCRIPT_DIFFERS"
+	TranscriptReference    = "TRANSCRIPT_REFERENCE"
 	TranscriptWithheld     = "TRANSCRIPT_WITHHELD"
 	SourceDigestMismatch   = "SOURCE_DIGEST_MISMATCH"
 	ToolchainNoPatch       = "TOOLCHAIN_NO_PATCH"
@@ -135,8 +136,9 @@ var runs = Table{
 
 	// Words.
 	{Code: TranscriptEmpty, Class: Fail, Means: "The run wrote no words. A prediction that failed inside Core ML leaves exactly this, with a clean log.", Do: "Check the encoder's names, types and shapes (coregate inspect) and its numbers (coregate parity)."},
-	{Code: TranscriptDiffers, Class: Fail, Means: "The words are not the reference words.", Do: "Compare with the contrast run: if that is right, Core ML changed the answer; if it is wrong too, the conversion was already wrong."},
-	{Code: TranscriptWithheld, Class: Inconclusive, Means: "The fixture is not public, and the evidence holds neither its words nor their digest.", Do: "Capture the evidence again with this version."},
+	{Code: TranscriptDiffers, Class: Fail, Means: "The Core ML encoder and ggml's own write different words for the same recording, by more than the policy allows.", Do: "Core ML changed the answer: check the encoder's numbers (coregate parity). Of a private fixture, coregate run --public prints both texts on your own machine."},
+	{Code: TranscriptReference, Class: Fail, Means: "The Core ML run's words differ from the reference words by more than the policy allows.", Do: "If the contrast run has as many edits, the model, the recording or the reference is the cause; otherwise Core ML changed the answer. Of a private fixture, coregate run --public prints the text on your own machine."},
+	{Code: TranscriptWithheld, Class: Inconclusive, Means: "The fixture is not public, and its evidence holds neither its words nor a comparison of them with this reference.", Do: "Run again with the reference beside the recording; only the run can compare words that it may not keep."},
 
 	// Logs of programs around a gate.
 	{Code: SourceDigestMismatch, Class: Fail, Means: "What was fetched is not what was pinned. Hosting services repack archives, which changes an archive's digest and not its content.", Do: "Pin content, as this project's repository rules do, and mirror the archive. Never update a digest to whatever was fetched."},

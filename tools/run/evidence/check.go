@@ -63,6 +63,11 @@ func (e *Evidence) Check() error {
 	if err := e.Stderr.check("stderr"); err != nil {
 		return err
 	}
+	if e.Heard != nil {
+		if err := e.Heard.check(); err != nil {
+			return fmt.Errorf("evidence: %w", err)
+		}
+	}
 	return e.Stdout.check("stdout")
 }
 

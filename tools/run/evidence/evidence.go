@@ -137,6 +137,8 @@ type Evidence struct {
 	Stdout        Stream `json:"stdout"`
 	// Words stands for the words on stdout where those may not be kept; left out of public evidence.
 	Words *WordCount `json:"words,omitempty"`
+	// Heard compares those words with the reference words; left out of public evidence, and where no reference was given.
+	Heard *Heard `json:"heard,omitempty"`
 }
 
 // Observations is the content of observations.json: what varies from run to run. SHA256 binds it to

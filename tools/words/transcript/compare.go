@@ -238,9 +238,10 @@ func sideOf(p Profile, text string, processed, truncated bool) (*Side, texts) {
 		s.TooLong = true
 		return s, texts{}
 	}
-	// A decoder can stop within a character, and JSON holds none that is cut.
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	t := texts{strings.TrimSpace(p.Normalize(text)), p.Strict(text)}
+	t := texts{strings.Join(p.Units(text), " "), p.Strict(strings.ToValidUTF8(text, "\uFFFD"))}
+	if t.published == "" {
+		t.strict = ""
+	}
 	s.NormalizedSHA256, s.StrictSHA256 = digest(t.published), digest(t.strict)
 	units := Words(t.published)
 	s.Units, s.Characters, s.StrictUnits = len(units), len([]rune(t.published)), len(Words(t.strict))

@@ -2,7 +2,11 @@ package transcript
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript/normalize"
 )
@@ -17,6 +21,21 @@ type Profile struct {
 	Normalize func(string) string
 	// Strict standardises it without merging words that differ (normalize.Strict).
 	Strict func(string) string
+}
+
+// Units splits a text into what an error rate counts, after composing it (NFC): a decomposed letter is the same letter. A
+// text in which no unit has a letter or digit ("...", "!!!!", "[BLANK_AUDIO]") says nothing and gives none.
+func (p Profile) Units(text string) []string {
+	// A decoder can stop within a character.
+	units := Words(p.Normalize(norm.NFC.String(strings.ToValidUTF8(text, "\uFFFD"))))
+	if !slices.ContainsFunc(units, hasSpeech) {
+		return nil
+	}
+	return units
+}
+
+func hasSpeech(unit string) bool {
+	return strings.ContainsFunc(unit, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 // A Unit is what error rates count.
