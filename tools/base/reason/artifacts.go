@@ -54,6 +54,10 @@ const (
 	PairingAbsent          = "PAIRING_ABSENT"
 	PairingDiffers         = "PAIRING_DIFFERS"
 	PairingOrder           = "PAIRING_ORDER"
+	PairingUnused          = "PAIRING_UNUSED"
+	PairingPlace           = "PAIRING_PLACE"
+	PlaceUnknown           = "PLACE_UNKNOWN"
+	PairingRewritten       = "PAIRING_REWRITTEN"
 	PairingUnreadable      = "PAIRING_UNREADABLE"
 	PairingFiner           = "PAIRING_FINER"
 	PairingUnmatched       = "PAIRING_UNMATCHED"
@@ -125,8 +129,12 @@ var artifacts = Table{
 	// Does it belong to the .bin?
 	{Code: PairingAbsent, Class: Fail, Means: "A tensor of the model's encoder is not among the Core ML encoder's weights: it is the encoder of another model.", Do: "Convert the encoder from the checkpoint that the .bin was made from."},
 	{Code: PairingDiffers, Class: Fail, Means: "A tensor of the model's encoder is among the Core ML encoder's weights with other values: another training state, or a damaged weight file.", Do: "Convert both from the same checkpoint."},
+	{Code: PairingUnused, Class: Fail, Means: "A tensor of the model's encoder stands in a constant that no operation on the way to the output reads: something else is computed with in its place.", Do: "Convert again, and find out what changed the program."},
+	{Code: PairingPlace, Class: Fail, Means: "The weights are the model's, but the program uses them in other places than the model does: another layer's matrix, key for value, a norm's gain for its bias. What it computes is not the model.", Do: "Convert again from the checkpoint; the line says where the program departs from the model."},
 	{Code: PairingOrder, Class: Fail, Means: "The weights are the model's, but its layers stand in another order.", Do: "Convert again."},
 	{Code: PairingUnreadable, Class: Inconclusive, Means: "Weights on one side are stored in a way that cannot be decoded here, so whether the two belong together is not known.", Do: "See which tensor; convert with a scheme that is supported."},
+	{Code: PlaceUnknown, Class: Inconclusive, Means: "The program holds an operation that cannot be evaluated here, so where it uses its weights is not known.", Do: "Convert to the operations that coregate mil ops lists."},
+	{Code: PairingRewritten, Class: Note, Means: "Tensors of the model's encoder stand in the encoder in a form of their own (fused, folded, computed); what the program computes with them is what the model does.", Do: "Nothing; the parity gate measures the numbers."},
 	{Code: PairingFiner, Class: Note, Means: "The encoder's weights are finer than the .bin's: the two agree after rounding, or within the steps of a quantised .bin. The .bin is then no reference for their numbers.", Do: "Give the source model's own reference to the parity gate."},
 	{Code: PairingUnmatched, Class: Note, Means: "The encoder has weights that are none of the model's encoder tensors.", Do: "Find out what they compute."},
 	{Code: EncoderAlone, Class: Inconclusive, Means: "The encoder was inspected without its model, so its shapes and weights could not be held against anything.", Do: "Give the model too: coregate inspect MODEL.bin ENCODER."},

@@ -17,6 +17,8 @@ const maxDense = 1 << 25
 
 var errUnsupported = errors.New("compression that cannot be decoded here")
 
+func isUnsupported(err error) bool { return errors.Is(err, errUnsupported) }
+
 // floatTypes are the float types of weights, in ggml's numbering.
 var floatTypes = map[mil.DType]ggml.Type{mil.Float32: ggml.F32, mil.Float16: ggml.F16, mil.BFloat16: ggml.BF16}
 
@@ -75,12 +77,12 @@ func operand(op *mil.Op, name string) (v *mil.Value, from string) {
 // the same indices looked up in a palette of bounds. So package constexpr
 // computes them too, with other operands.
 type bounds struct {
-	// slack bounds |original - value|; nil where values are exact.
-	slack *mil.Tensor
+	// below and above bound how far the original may lie under and over the value; nil where values are exact.
+	below, above *mil.Tensor
 	// kept is 0 for values that were set to zero whatever they were; nil: none.
 	kept *mil.Tensor
-	// rms bounds the root mean square of the differences, relative to the
-	// values' own; 0 where slack says all.
+	// rms is the expected root mean square of the differences, relative to the
+	// values' own, where not every value has a bound on either side; else 0.
 	rms float64
 	// rounded says that the values are integers that something was rounded to.
 	rounded bool
@@ -109,9 +111,9 @@ func (d *decompressor) boundsOf(op *mil.Op, out int) (bounds, error) {
 	case "constexpr_sparse_blockwise_shift_scale":
 		return d.scaleBounds(op, "nonzero_data")
 	case "constexpr_lut_to_dense":
-		return d.paletteBounds(op, "indices")
+		return d.lookedUp(op, "indices")
 	case "constexpr_lut_to_sparse":
-		return d.paletteBounds(op, "indices_nonzero_data")
+		return d.lookedUp(op, "indices_nonzero_data")
 	case "constexpr_sparse_to_dense":
 		return d.sparseBounds(op)
 	}
@@ -176,12 +178,13 @@ func (d *decompressor) scaleBounds(op *mil.Op, name string) (bounds, error) {
 	if err != nil {
 		return b, err
 	}
-	if b.slack == nil {
+	if b.below == nil {
 		data, err := d.tensor(op, name)
 		if err != nil {
 			return b, err
 		}
-		b.slack = steps(data.Shape, b.rounded)
+		b.below = steps(data.Shape, b.rounded)
+		b.above = b.below
 	}
 	scale, err := d.tensor(op, "scale")
 	if err != nil {
@@ -191,11 +194,57 @@ func (d *decompressor) scaleBounds(op *mil.Op, name string) (bounds, error) {
 	if err != nil {
 		return b, err
 	}
+	turned := false
 	for i, s := range sizes {
+		turned = turned || s < 0
 		sizes[i] = float32(math.Abs(float64(s)))
 	}
-	slack, err := d.with(op, mil.Float32, map[string]mil.Tensor{name: *b.slack, "scale": tensor32(sizes, scale.Shape)}, "offset")
-	return bounds{slack: &slack, kept: b.kept, rms: b.rms}, err
+	if turned {
+		// A negative scale exchanges the sides of its values. Hardly any quantiser has one, so the wider side stands for both.
+		if b.below, err = wider(*b.below, *b.above); err != nil {
+			return b, err
+		}
+		b.above = b.below
+	}
+	b.rounded = false
+	err = b.eachSide(func(side mil.Tensor) (mil.Tensor, error) {
+		return d.with(op, mil.Float32, map[string]mil.Tensor{name: side, "scale": tensor32(sizes, scale.Shape)}, "offset")
+	})
+	return b, err
+}
+
+// eachSide replaces both sides.
+func (b *bounds) eachSide(change func(mil.Tensor) (mil.Tensor, error)) error {
+	same := b.below == b.above
+	for _, side := range []**mil.Tensor{&b.below, &b.above} {
+		if same && side == &b.above {
+			b.above = b.below
+			continue
+		}
+		t, err := change(**side)
+		if err != nil {
+			return err
+		}
+		*side = &t
+	}
+	return nil
+}
+
+// wider is the larger of two tensors, element by element.
+func wider(a, b mil.Tensor) (*mil.Tensor, error) {
+	x, err := float32s(a)
+	if err != nil {
+		return nil, err
+	}
+	y, err := float32s(b)
+	if err != nil {
+		return nil, err
+	}
+	for i := range x {
+		x[i] = max(x[i], y[i])
+	}
+	t := tensor32(x, a.Shape)
+	return &t, nil
 }
 
 // steps is one step for each value, or none.
@@ -224,14 +273,13 @@ func (d *decompressor) sparseBounds(op *mil.Op) (bounds, error) {
 		return b, err
 	}
 	b.kept = &kept
-	if b.slack != nil {
-		slack, err := d.with(op, b.slack.DType, map[string]mil.Tensor{"nonzero_data": *b.slack})
-		if err != nil {
-			return b, err
-		}
-		b.slack = &slack
+	if b.below == nil {
+		return b, nil
 	}
-	return b, nil
+	err = b.eachSide(func(side mil.Tensor) (mil.Tensor, error) {
+		return d.with(op, side.DType, map[string]mil.Tensor{"nonzero_data": side})
+	})
+	return b, err
 }
 
 // with evaluates op with other operands, and without those in drop. The result,

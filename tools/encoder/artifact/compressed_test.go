@@ -269,32 +269,34 @@ func decodeHalves(b []byte) []float32 {
 func TestBounds(t *testing.T) {
 	const inf = math.MaxFloat32
 	for _, c := range []struct {
-		name, ops           string
-		values, slack, kept []float32
+		name, ops    string
+		values, kept []float32
+		// below and above bound the original; above is below where it is nil.
+		below, above []float32
 	}{
 		{name: "one step of the grid of each channel", ops: `tensor<fp16, [2, 2]> w = constexpr_affine_dequantize()[quantized_data = tensor<int8, [2, 2]>([[1, 2], [3, 4]]),
 			scale = tensor<fp16, [2]>([0.5, -2]), zero_point = int8(1), axis = int32(-1)];`,
-			values: []float32{0, -2, 1, -6}, slack: []float32{0.5, 2, 0.5, 2}},
+			values: []float32{0, -2, 1, -6}, below: []float32{0.5, 2, 0.5, 2}},
 		{name: "floats that are scaled are exact", ops: `tensor<fp32, [2]> w = constexpr_blockwise_shift_scale(data = tensor<fp32, [2]>([1, 2]), scale = tensor<fp32, [1]>([4]));`,
-			values: []float32{4, 8}, slack: []float32{0, 0}},
+			values: []float32{4, 8}, below: []float32{0, 0}},
 		// Half the larger gap beside an entry, and a 512th of the palette's range.
 		{name: "palette", ops: `tensor<fp16, [4]> w = constexpr_lut_to_dense()[indices = tensor<uint8, [1]>([108]), lut = tensor<fp16, [4]>([0, 4, 12, 512]), shape = tensor<uint32, [1]>([4])];`,
-			values: []float32{0, 512, 12, 4}, slack: []float32{inf, inf, 251, 5}},
+			values: []float32{0, 512, 12, 4}, below: []float32{inf, 251, 5, 3}, above: []float32{3, inf, 251, 5}},
 		{name: "palette of integers, scaled", ops: `tensor<int8, [3]> i = constexpr_lut_to_dense(indices = tensor<uint2, [3]>([0, 1, 2]), lut = tensor<int8, [1, 4, 1]>([[[0], [4], [12], [64]]]));
 			tensor<fp16, [3]> w = constexpr_blockwise_shift_scale(data = i, scale = tensor<fp16, [3]>([1, -2, 4]));`,
-			values: []float32{0, -8, 48}, slack: []float32{inf, 8.25, 104.5}},
+			values: []float32{0, -8, 48}, below: []float32{inf, 8.25, 104.5}, above: []float32{inf, 8.25, 104.5}},
 		{name: "palette that was rounded itself", ops: `tensor<fp16, [1, 4, 1]> l = constexpr_blockwise_shift_scale(data = tensor<int8, [1, 4, 1]>([[[0], [4], [12], [64]]]), scale = tensor<fp16, [1, 1, 1]>([[[0.5]]]));
 			tensor<fp16, [2]> w = constexpr_lut_to_dense(indices = tensor<uint2, [2]>([1, 2]), lut = l);`,
-			values: []float32{2, 6}, slack: []float32{3.0625, 14.0625}},
+			values: []float32{2, 6}, below: []float32{2.0625, 3.0625}, above: []float32{3.0625, 14.0625}},
 		{name: "pruned", ops: `tensor<fp16, [3]> w = constexpr_sparse_to_dense()[nonzero_data = tensor<fp16, [2]>([0, 3]), mask = tensor<uint8, [1]>([5]), shape = tensor<uint32, [1]>([3])];`,
 			values: []float32{0, 0, 3}, kept: []float32{1, 0, 1}},
 		{name: "pruned and rounded", ops: `tensor<uint1, [3]> m, tensor<fp16, [2]> v = constexpr_sparse_blockwise_shift_scale(data_mask = tensor<uint1, [3]>([0, 1, 1]), nonzero_data = tensor<int8, [2]>([3, 4]),
 				scale = tensor<fp16, [3]>([1, 2, 4]), offset = tensor<int8, [3]>([0, 1, 1]));
 			tensor<fp16, [3]> w = constexpr_sparse_to_dense(mask = m, nonzero_data = v);`,
-			values: []float32{0, 4, 12}, slack: []float32{0, 2, 4}, kept: []float32{0, 1, 1}},
+			values: []float32{0, 4, 12}, below: []float32{0, 2, 4}, kept: []float32{0, 1, 1}},
 		{name: "widened", ops: `tensor<fp16, [2]> v = constexpr_blockwise_shift_scale(data = tensor<uint4, [2]>([1, 15]), scale = tensor<fp16, [1]>([0.5]));
 			tensor<fp32, [2]> w = constexpr_cast(source_val = v, output_dtype = string("fp32"));`,
-			values: []float32{0.5, 7.5}, slack: []float32{0.5, 0.5}},
+			values: []float32{0.5, 7.5}, below: []float32{0.5, 0.5}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := text.Parse("program(1.3) { func main<ios18>(fp32 x) { " + c.ops + " } -> (x); }")
@@ -306,11 +308,14 @@ func TestBounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if c.above == nil {
+				c.above = c.below
+			}
 			for _, part := range []struct {
 				name string
 				at   func(int64) float32
 				want []float32
-			}{{"value", x.value, c.values}, {"slack", x.slack, c.slack}, {"kept", x.kept, c.kept}} {
+			}{{"value", x.value, c.values}, {"below", x.below, c.below}, {"above", x.above, c.above}, {"kept", x.kept, c.kept}} {
 				if (part.at == nil) != (part.want == nil) {
 					t.Errorf("%s: known %v, want %v", part.name, part.at != nil, part.want)
 					continue

@@ -73,7 +73,7 @@ func FuzzDecompress(f *testing.F) {
 			if err != nil {
 				t.Errorf("values of %s, but: %v", w.op.Type, err)
 			}
-			for _, o := range []*mil.Tensor{b.slack, b.kept} {
+			for _, o := range []*mil.Tensor{b.below, b.above, b.kept} {
 				if o != nil && !slices.Equal(o.Shape, x.Shape) {
 					t.Errorf("bounds of extents %v for values of %v", o.Shape, x.Shape)
 				}

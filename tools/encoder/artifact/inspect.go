@@ -287,12 +287,13 @@ func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
 	if m == nil || m.TestStub() || !e.readable() {
 		return nil
 	}
-	var err error
-	r.Pairing, err = e.pair(m, list, d)
+	pairing, err := e.pair(m, main, list, d)
 	if err != nil {
 		// The metadata was in order, the contents were not.
 		e.fault(reason.ArtifactMalformed, a.ModelFile, "weights that can be read", err.Error())
+		return nil
 	}
+	r.Pairing = pairing
 	return nil
 }
 

@@ -2,7 +2,7 @@ package artifact
 
 import (
 	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -14,24 +14,35 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
 
-// Pairing says whether an encoder's weights are those of a .bin. Tensors are
-// found by value: names do not survive conversion.
+// Pairing says whether an encoder's weights are those of a .bin, and used where they belong. Tensors are
+// found by value, and their places by what the program computes (place.go): names do not survive conversion.
 type Pairing struct {
-	// Matched counts the .bin's encoder tensors that the encoder holds.
+	// Matched counts the .bin's encoder tensors that the encoder holds, Rewritten among them.
 	Matched int `json:"matched"`
 	// Tensors is the number of encoder tensors in the .bin.
 	Tensors int `json:"tensors"`
-	// Differing, Absent and Unreadable name the others.
+	// Rewritten names tensors that stand in the encoder in no form that is known, while what the program computes
+	// where they belong is what they give.
+	Rewritten []string `json:"rewritten,omitempty"`
+	// Differing, Absent, Unused and Unreadable name the others. Unused ones stand in constants that nothing reads.
 	Differing  []Difference `json:"differing,omitempty"`
 	Absent     []string     `json:"absent,omitempty"`
+	Unused     []string     `json:"unused,omitempty"`
 	Unreadable []string     `json:"unreadable,omitempty"`
 	// Unmatched names weights of the encoder that are none of the .bin's.
 	Unmatched []string `json:"unmatched,omitempty"`
 	// Finer says that the encoder's weights have bits that the .bin's lost.
 	Finer bool `json:"finer"`
+	// FinerValues and FinerTensors count where.
+	FinerValues  int64 `json:"finer_values,omitempty"`
+	FinerTensors int   `json:"finer_tensors,omitempty"`
+	// FinerBy is the largest difference, relative to the .bin's value.
+	FinerBy float64 `json:"finer_by,omitempty"`
 	// Rule says how equality was judged: exact (equal after rounding to the
 	// coarser type), or bounded (by what compression may change).
 	Rule string `json:"rule"`
+	// Places says which operation of the program computes with which tensors, and how sure that is.
+	Places []Place `json:"places,omitempty"`
 }
 
 // Difference is a tensor that is there with other values.
@@ -50,53 +61,107 @@ type Difference struct {
 // rather than changed. Unrelated values differ by about 1.4.
 const farApart = 0.5
 
-// pair looks for every encoder tensor of the model among the weights.
-func (e *encoder) pair(m *ggml.Model, list []*weight, d *decompressor) (*Pairing, error) {
-	p := &pairing{model: m, d: d, Pairing: Pairing{Rule: "exact"}}
+// pairing is a comparison under way.
+type pairing struct {
+	Pairing
+	model *ggml.Model
+	d     *decompressor
+	// views are the ways to read each weight, by the extents that they give.
+	views map[string][]*view
+	// unread are weights that nothing reads.
+	unread *pairing
+	// found says by what each tensor was matched, piece by piece.
+	found      map[string][]match
+	unreadable []string
+}
+
+// match is a tensor, or a piece of one, and where it stands.
+type match struct {
+	target *target
+	view   *view
+	form   *form
+	// of says which piece of how many along which axis; count is 1 for a whole tensor.
+	count, at int64
+	columns   bool
+}
+
+// newPairing looks for every encoder tensor of the model among the weights.
+func newPairing(m *ggml.Model, list []*weight, d *decompressor) (*pairing, error) {
+	p := &pairing{model: m, d: d, Pairing: Pairing{Rule: "exact"}, views: map[string][]*view{}, found: map[string][]match{}}
+	var read, unread []*weight
 	for _, w := range list {
-		c, err := p.candidate(w)
-		if err != nil {
-			if errors.Is(err, errUnsupported) {
-				p.unreadable = append(p.unreadable, w.name+": "+err.Error())
-				continue
-			}
-			return nil, fmt.Errorf("weight %s: %w", w.name, err)
+		if w.live {
+			read = append(read, w)
+		} else {
+			unread = append(unread, w)
 		}
-		p.candidates = append(p.candidates, c)
 	}
-	uses := map[string]int{}
+	if len(unread) > 0 {
+		p.unread = &pairing{model: m, d: d, views: map[string][]*view{}, found: map[string][]match{}}
+		if err := p.unread.index(unread, p.shapes()); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.index(read, p.shapes()); err != nil {
+		return nil, err
+	}
 	for _, t := range m.Tensors {
 		if !strings.HasPrefix(t.Name, "encoder.") {
 			continue
 		}
 		p.Tensors++
-		use, err := p.find(t)
-		if err != nil {
+		if err := p.find(t); err != nil {
 			return nil, err
 		}
-		uses[t.Name] = use
 	}
-	for _, c := range p.candidates {
-		if !c.used && !c.zero {
-			p.Unmatched = append(p.Unmatched, c.w.name)
+	for _, w := range read {
+		if !w.used && !w.zero {
+			p.Unmatched = append(p.Unmatched, w.name)
 		}
 	}
-	e.pairingFaults(p, uses)
+	return p, nil
+}
+
+// pair holds the weights against the model's tensors: first their values, then where they are used.
+func (e *encoder) pair(m *ggml.Model, main *mil.Function, list []*weight, d *decompressor) (*Pairing, error) {
+	p, err := newPairing(m, list, d)
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	var f *flow
+	if e.fits() && len(p.unreadable)+len(p.Unreadable) == 0 {
+		if f, err = e.place(ctx, p, main); err != nil {
+			return nil, err
+		}
+	}
+	if f != nil && f.wrong == nil {
+		p.Rewritten, p.Absent = p.Absent, nil
+		p.Matched += len(p.Rewritten)
+	}
+	e.pairingFaults(p)
+	if f != nil && f.wrong != nil && len(p.Absent)+len(p.Unused)+len(p.Unreadable) == 0 {
+		e.misplaced(ctx, p, f, main)
+	}
 	return &p.Pairing, nil
 }
 
-func (e *encoder) pairingFaults(p *pairing, uses map[string]int) {
+// fits says whether the interface is the model's, so that the program can be fed a mel.
+func (e *encoder) fits() bool {
+	return !slices.ContainsFunc(e.reasons, func(r reason.Reason) bool {
+		return strings.HasPrefix(r.Code, "INPUT_") || strings.HasPrefix(r.Code, "OUTPUT_") || strings.HasPrefix(r.Code, "FEATURE_") ||
+			r.Code == reason.NMelsMismatch || r.Code == reason.InterfaceContradiction || r.Code == reason.MultiFunction
+	})
+}
+
+func (e *encoder) pairingFaults(p *pairing) {
 	where := e.art.ModelFile
-	few := func(names []string) string {
-		s := strings.Join(names[:min(len(names), 3)], ", ")
-		if n := len(names) - 3; n > 0 {
-			s += fmt.Sprintf(" and %d more", n)
-		}
-		return s
-	}
 	expected := fmt.Sprintf("all %d encoder tensors of the .bin", p.Tensors)
 	if len(p.Absent) > 0 {
 		e.fault(reason.PairingAbsent, where, expected, fmt.Sprintf("%d matched, %d absent: %s", p.Matched, len(p.Absent), few(p.Absent)))
+	}
+	if len(p.Unused) > 0 {
+		e.fault(reason.PairingUnused, where, expected+", read on the way to the output", fmt.Sprintf("%d in constants that nothing reads: %s", len(p.Unused), few(p.Unused)))
 	}
 	if len(p.Differing) > 0 {
 		names := make([]string, len(p.Differing))
@@ -108,91 +173,29 @@ func (e *encoder) pairingFaults(p *pairing, uses map[string]int) {
 	if len(p.Unreadable) > 0 || len(p.unreadable) > 0 && len(p.Absent) > 0 {
 		e.fault(reason.PairingUnreadable, where, "weights that can be decoded", few(append(slices.Clone(p.Unreadable), p.unreadable...)))
 	}
-	if bad := outOfOrder(p.model.Hyperparameters, uses); bad != "" {
-		e.fault(reason.PairingOrder, where, "layers in the model's order", bad)
+	if len(p.Rewritten) > 0 {
+		e.fault(reason.PairingRewritten, where, "tensors as the .bin has them", fmt.Sprintf("%d in another form, whose results are theirs: %s", len(p.Rewritten), few(p.Rewritten)))
 	}
 	if p.Finer {
-		e.fault(reason.PairingFiner, where, "weights as fine as the .bin's", "weights with more bits")
+		e.fault(reason.PairingFiner, where, "weights as fine as the .bin's", fmt.Sprintf("%d values in %d tensors with more bits, by up to %.2g of the value", p.FinerValues, p.FinerTensors, p.FinerBy))
 	}
 	if len(p.Unmatched) > 0 {
 		e.fault(reason.PairingUnmatched, where, "no other weights", few(p.Unmatched))
 	}
 }
 
-// outOfOrder checks that the blocks' matrices are used one after the other.
-func outOfOrder(h ggml.Hyperparameters, uses map[string]int) string {
-	for _, part := range []string{"attn.query.weight", "mlp.0.weight", "mlp.2.weight"} {
-		for i := 1; i < h.AudioLayer; i++ {
-			a, b := fmt.Sprintf("encoder.blocks.%d.%s", i-1, part), fmt.Sprintf("encoder.blocks.%d.%s", i, part)
-			if x, y := uses[a], uses[b]; x > 0 && y > 0 && x > y {
-				return b + " before " + a
-			}
+// shapes are the extents of what may be found: the model's tensors, and their pieces for one head.
+func (p *pairing) shapes() [][]int64 {
+	h := p.model.Hyperparameters
+	state, width := int64(h.AudioState), int64(h.AudioState/h.AudioHead)
+	list := [][]int64{{width, state}, {state, width}, {width}}
+	for _, t := range p.model.Tensors {
+		if strings.HasPrefix(t.Name, "encoder.") {
+			list = append(list, squeeze(t.Shape()))
 		}
 	}
-	return ""
-}
-
-type pairing struct {
-	Pairing
-	model      *ggml.Model
-	d          *decompressor
-	candidates []*candidate
-	unreadable []string
-}
-
-// candidate is a weight with values at fixed places, read straight and, for
-// matrices, transposed as well.
-type candidate struct {
-	w        *weight
-	squeezed []int64
-	straight []float32
-	crossed  []float32
-	zero     bool // all zeros: a bias that a layer needs and the model lacks
-	used     bool
-}
-
-func (p *pairing) candidate(w *weight) (*candidate, error) {
-	c := &candidate{w: w, squeezed: squeeze(w.shape)}
-	n := w.elements()
-	values, err := p.reader(w)
-	if err != nil {
-		return nil, err
-	}
-	k := sampleCount(n)
-	c.straight = make([]float32, k)
-	for i := range c.straight {
-		c.straight[i] = values(place(i, n))
-	}
-	if len(c.squeezed) == 2 {
-		// Sample i of the transposed matrix: place counts along its rows.
-		rows, cols := c.squeezed[1], c.squeezed[0]
-		c.crossed = make([]float32, k)
-		for i := range c.crossed {
-			at := place(i, n)
-			c.crossed[i] = values(at%cols*rows + at/cols)
-		}
-	}
-	if !slices.ContainsFunc(c.straight, func(v float32) bool { return v != 0 }) {
-		c.zero, err = p.allZero(w)
-	}
-	return c, err
-}
-
-// reader gives random access to a weight's values.
-func (p *pairing) reader(w *weight) (func(int64) float32, error) {
-	typ, data, err := p.stored(w)
-	if err != nil {
-		return nil, err
-	}
-	info, _ := typ.Info()
-	raw := make([]byte, info.BlockBytes)
-	return func(i int64) float32 {
-		var one [1]float32
-		if n, _ := data.ReadAt(raw, i*info.BlockBytes); n == len(raw) {
-			_ = ggml.Decode(typ, one[:], raw)
-		}
-		return one[0]
-	}, nil
+	slices.SortFunc(list, slices.Compare)
+	return slices.CompactFunc(list, slices.Equal)
 }
 
 // sections reads weights without mapping whole files into memory.
@@ -228,114 +231,220 @@ func (p *pairing) stored(w *weight) (ggml.Type, io.ReaderAt, error) {
 	return typ, bytes.NewReader(t.Data), nil
 }
 
-func (p *pairing) allZero(w *weight) (bool, error) {
-	zero := true
-	err := p.stream(w, func(_ int64, v []float32) error {
-		if slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
-			zero = false
-		}
+// find looks for one tensor and records what came of it.
+func (p *pairing) find(t ggml.Tensor) error {
+	if !t.Type.Decodable() {
+		p.Unreadable = append(p.Unreadable, fmt.Sprintf("%s (%s)", t.Name, t.Type))
 		return nil
-	})
-	return zero, err
-}
-
-// stream visits a weight's values in order, piece by piece.
-func (p *pairing) stream(w *weight, visit func(first int64, v []float32) error) error {
-	typ, data, err := p.stored(w)
+	}
+	x, err := p.target(t)
 	if err != nil {
 		return err
 	}
-	info, _ := typ.Info()
-	n := w.elements()
-	buf := make([]float32, min(n, pieceValues))
-	raw := make([]byte, int64(len(buf))*info.BlockBytes)
-	for first := int64(0); first < n; first += int64(len(buf)) {
-		b := buf[:min(int64(len(buf)), n-first)]
-		r := raw[:int64(len(b))*info.BlockBytes]
-		if k, err := data.ReadAt(r, first*info.BlockBytes); k < len(r) {
-			return fmt.Errorf("read weight %s: %w", w.name, err)
-		}
-		if err := ggml.Decode(typ, b, r); err != nil {
-			return err
-		}
-		if err := visit(first, b); err != nil {
-			return err
+	usual, folded, err := p.forms(x)
+	if err != nil {
+		return err
+	}
+	m, c, err := p.best(x, usual)
+	if err == nil && (c == nil || !c.ok()) {
+		var more match
+		var d *comparison
+		if more, d, err = p.best(x, folded); err == nil && d != nil && (d.ok() || c == nil) {
+			m, c = more, d
 		}
 	}
+	switch {
+	case isUnsupported(err):
+		p.Unreadable = append(p.Unreadable, t.Name)
+		return nil
+	case err != nil:
+		return err
+	case c != nil && c.ok():
+		p.matched(t.Name, c, m)
+		return nil
+	}
+	if split, err := p.split(x, usual); err != nil || split {
+		return err
+	}
+	if c == nil || c.distance() > farApart {
+		return p.absent(x, usual)
+	}
+	// It is this tensor, changed: not another weight that matches nothing.
+	m.view.w.used = true
+	p.found[t.Name] = []match{m}
+	p.Differing = append(p.Differing, Difference{Tensor: t.Name, Weight: m.view.w.name, Values: c.wrong, Of: c.n,
+		RelativeRMS: math.Round(c.relative()*1e8) / 1e8})
 	return nil
 }
 
-// pieceValues is how many values are compared at a time.
-const pieceValues = 64 << 10
+func (p *pairing) matched(name string, c *comparison, m match) {
+	p.Matched++
+	p.count(c)
+	m.view.w.used = true
+	p.found[name] = append(p.found[name], m)
+}
 
-// identical reports whether tensor and weight are the same bytes of one type,
-// which is the usual case, and the quick one.
-func (p *pairing) identical(t ggml.Tensor, w *weight) (bool, error) {
-	typ, data, err := p.stored(w)
-	if err != nil || typ != t.Type {
-		return false, err
+func (p *pairing) count(c *comparison) {
+	if c.finer {
+		p.Finer = true
+		p.FinerTensors++
+		p.FinerValues += max(c.roundings, 1)
+		p.FinerBy = max(p.FinerBy, c.finest)
 	}
-	info, _ := typ.Info()
-	ours := make([]byte, pieceValues*info.BlockBytes)
-	theirs := make([]byte, len(ours))
-	ref := p.model.Data(t)
-	for at := int64(0); at < t.Size; at += int64(len(ours)) {
-		k := min(int64(len(ours)), t.Size-at)
-		if n, err := data.ReadAt(ours[:k], at); int64(n) < k {
-			return false, fmt.Errorf("read weight %s: %w", w.name, err)
-		}
-		if n, err := ref.ReadAt(theirs[:k], at); int64(n) < k {
-			return false, fmt.Errorf("read tensor %s: %w", t.Name, err)
-		}
-		if !bytes.Equal(ours[:k], theirs[:k]) {
-			return false, nil
-		}
+	if c.bounded {
+		p.Rule = "bounded"
 	}
+}
+
+// split looks for a tensor in pieces, one for each head.
+func (p *pairing) split(t *target, forms []*form) (bool, error) {
+	heads := int64(p.model.Hyperparameters.AudioHead)
+	if heads < 2 || !strings.Contains(t.name, ".attn.") || t.shape[0]%heads != 0 {
+		return false, nil
+	}
+	columns := strings.HasSuffix(t.name, "out.weight")
+	if strings.HasSuffix(t.name, "out.bias") {
+		return false, nil
+	}
+	var all []match
+	var sums []*comparison
+	for at := range heads {
+		piece := t.part(heads, at, columns)
+		m, c, err := p.best(piece, forms)
+		if err != nil || c == nil || !c.ok() {
+			return false, err
+		}
+		m.count, m.at, m.columns = heads, at, columns
+		all, sums = append(all, m), append(sums, c)
+	}
+	p.Matched++
+	for i, m := range all {
+		m.view.w.used = true
+		p.count(sums[i])
+	}
+	p.found[t.name] = all
 	return true, nil
 }
 
-// find looks for one tensor and records what came of it. It returns the
-// position at which the matched weight is used, 0 for none.
-func (p *pairing) find(t ggml.Tensor) (int, error) {
-	if !t.Type.Decodable() {
-		p.Unreadable = append(p.Unreadable, fmt.Sprintf("%s (%s)", t.Name, t.Type))
-		return 0, nil
+// absent notes a tensor that no weight holds, or only one that nothing reads.
+func (p *pairing) absent(t *target, forms []*form) error {
+	if p.unread != nil {
+		_, c, err := p.unread.best(t, forms)
+		if err != nil && !isUnsupported(err) {
+			return err
+		}
+		if err == nil && c != nil && c.ok() {
+			p.Unused = append(p.Unused, t.name)
+			return nil
+		}
 	}
-	ref, err := p.reference(t)
-	if err != nil {
-		return 0, err
+	p.Absent = append(p.Absent, t.name)
+	return nil
+}
+
+// ranked is a view with its distance from what is looked for.
+type ranked struct {
+	match
+	distance float64
+	// span is how far the outermost values are from the tensor's: coarse palettes keep those.
+	span float64
+}
+
+// best finds the view that agrees with a tensor in one of the forms, or the nearest one; a nil comparison where there
+// is none that is near at all.
+func (p *pairing) best(t *target, forms []*form) (match, *comparison, error) {
+	var near match
+	var nearest *comparison
+	var unsupported error
+	for i, r := range p.rank(t, forms) {
+		if i > 0 && (r.distance > farApart && r.view.w.op == nil || i == maxTries) {
+			break
+		}
+		c, err := p.verify(t, r.view, r.form, i > 0)
+		if isUnsupported(err) {
+			unsupported = err
+			continue
+		}
+		if err != nil {
+			return match{}, nil, err
+		}
+		if c.ok() {
+			return r.match, c, nil
+		}
+		if i == 0 {
+			near, nearest = r.match, c // the others were compared in part only
+		}
 	}
-	best, variant, distance := p.nearest(t, ref)
-	if best == nil {
-		p.Absent = append(p.Absent, t.Name)
-		return 0, nil
+	if nearest == nil {
+		return near, nil, unsupported
 	}
-	if distance > farApart && best.w.op == nil {
-		p.Absent = append(p.Absent, t.Name)
-		return 0, nil
+	return near, nearest, nil
+}
+
+// maxTries bounds the views that are compared whole.
+const maxTries = 64
+
+// rank sorts the views of a tensor's extents by how near their samples are. Of those that agree alike, one that no
+// other tensor was matched with comes first.
+func (p *pairing) rank(t *target, forms []*form) []ranked {
+	var list []ranked
+	want := make([]float32, sampleCount(t.n()))
+	low, high := slices.Min(t.values), slices.Max(t.values)
+	for _, f := range forms {
+		for k := range want {
+			want[k] = f.want(t, place(k, t.n()))
+		}
+		for _, v := range p.views[fmt.Sprint(t.shape)] {
+			r := ranked{match: match{target: t, view: v, form: f, count: 1}, distance: apart(want, v.samples)}
+			if v.w.op != nil {
+				r.distance = min(r.distance, uncorrelated(want, v.samples))
+				r.span = math.Abs(float64(low-v.low)) + math.Abs(float64(high-v.high))
+			}
+			list = append(list, r)
+		}
 	}
-	v, err := p.verify(t, best, variant)
-	if err != nil {
-		return 0, err
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		switch {
+		case a.distance != b.distance:
+			return int(math.Copysign(1, a.distance-b.distance))
+		case a.span != b.span:
+			return int(math.Copysign(1, a.span-b.span))
+		case a.view.w.used != b.view.w.used && b.view.w.used:
+			return -1
+		case a.view.w.used != b.view.w.used:
+			return 1
+		}
+		return 0
+	})
+	return list
+}
+
+// apart is the distance of b from a, see distance.
+func apart(a, b []float32) float64 {
+	var d, s, sum float64
+	for i := range a {
+		if !same(a[i], b[i]) {
+			x := float64(a[i]) - float64(b[i])
+			d += x * x
+		}
+		s += float64(a[i]) * float64(a[i])
+		sum += float64(a[i])
 	}
-	if v.finer {
-		p.Finer = true
+	return distance(d, s, sum, int64(len(a)))
+}
+
+// uncorrelated is 0 for values of which one is the other times a factor, and √2 for those that have nothing to do
+// with each other. Coarse palettes change the size of what they hold.
+func uncorrelated(a, b []float32) float64 {
+	var sa, sb, aa, bb, ab float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		sa, sb, aa, bb, ab = sa+x, sb+y, aa+x*x, bb+y*y, ab+x*y
 	}
-	if v.bounded {
-		p.Rule = "bounded"
+	n := float64(len(a))
+	va, vb := aa-sa*sa/n, bb-sb*sb/n
+	if va <= 0 || vb <= 0 {
+		return math.Sqrt2
 	}
-	if v.ok() {
-		p.Matched++
-		best.used = true
-		return best.w.use, nil
-	}
-	if v.distance() > farApart {
-		p.Absent = append(p.Absent, t.Name)
-		return 0, nil
-	}
-	// It is this tensor, changed: not another weight that matches nothing.
-	best.used = true
-	p.Differing = append(p.Differing, Difference{Tensor: t.Name, Weight: best.w.name, Values: v.wrong, Of: v.n,
-		RelativeRMS: math.Round(v.relative()*1e8) / 1e8})
-	return best.w.use, nil
+	return math.Sqrt(max(0, 2-2*(ab-sa*sb/n)/math.Sqrt(va*vb)))
 }

@@ -95,7 +95,7 @@ func TestPairing(t *testing.T) {
 	t.Run("more layers than the model", func(t *testing.T) {
 		o := wide
 		o.Layers = 3
-		r := judgePair(t, wide, o, milencoder.Float16)
+		r := judgePair(t, wide, o, milencoder.Float16, "PAIRING_PLACE")
 		if !slices.Contains(codes(r.Notes), "PAIRING_UNMATCHED") {
 			t.Errorf("the third layer's weights were not noted: %v", r.Notes)
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
 
-// paletteBounds look the bounds of the palette's entries up where the values
+// lookedUp look the bounds of the palette's entries up where the values
 // were. indices names the operand that holds those.
-func (d *decompressor) paletteBounds(op *mil.Op, indices string) (bounds, error) {
+func (d *decompressor) lookedUp(op *mil.Op, indices string) (bounds, error) {
 	b, err := d.operandBounds(op, indices)
 	if err != nil {
 		return b, err
@@ -30,33 +30,42 @@ func (d *decompressor) paletteBounds(op *mil.Op, indices string) (bounds, error)
 	if err != nil {
 		return b, err
 	}
-	slack := paletteSlack(values, int(entries), int(vector))
-	if own.slack != nil {
+	below, above := paletteBounds(values, int(entries), int(vector))
+	if own.below != nil {
 		// The palette was rounded after the values had chosen from it.
-		more, err := float32s(*own.slack)
-		if err != nil {
-			return b, err
-		}
-		for i := range slack {
-			slack[i] = min(slack[i]+2*more[i], math.MaxFloat32)
+		for _, side := range []struct {
+			of   *mil.Tensor
+			onto []float32
+		}{{own.below, below}, {own.above, above}} {
+			more, err := float32s(*side.of)
+			if err != nil {
+				return b, err
+			}
+			for i := range side.onto {
+				side.onto[i] = min(side.onto[i]+2*more[i], math.MaxFloat32)
+			}
 		}
 	}
-	t, err := d.with(op, mil.Float32, map[string]mil.Tensor{"lut": tensor32(slack, lut.Shape)})
+	b.below, b.above = new(mil.Tensor), new(mil.Tensor)
+	*b.below, *b.above = tensor32(below, lut.Shape), tensor32(above, lut.Shape)
+	err = b.eachSide(func(side mil.Tensor) (mil.Tensor, error) {
+		return d.with(op, mil.Float32, map[string]mil.Tensor{"lut": side})
+	})
 	if err != nil {
 		return b, err
 	}
 	if vector > 1 {
 		b.kept = nil
 	}
-	return bounds{slack: &t, kept: b.kept, rms: paletteRMS(int(entries), int(vector))}, nil
+	return bounds{below: b.below, above: b.above, kept: b.kept, rms: paletteRMS(int(entries), int(vector))}, nil
 }
 
-// paletteSlack bounds how far a value may lie from the palette entry that was
-// chosen for it. Each value takes the nearest entry, so it lies at most half the
-// gap to the next one away; beyond the outermost entries there is no such bound.
-// Vectors are chosen as a whole, so their parts have no bound of their own.
-func paletteSlack(lut []float32, entries, vector int) []float32 {
-	slack := make([]float32, len(lut))
+// paletteBounds bounds how far a value may lie below and above the palette entry
+// that was chosen for it. Each value takes the nearest entry, so it lies at most
+// half the gap to the next one away; beyond the outermost entries there is no such
+// bound. Vectors are chosen as a whole, so their parts have no bound of their own.
+func paletteBounds(lut []float32, entries, vector int) (below, above []float32) {
+	below, above = make([]float32, len(lut)), make([]float32, len(lut))
 	for p := 0; p < len(lut); p += entries * vector {
 		palette := lut[p : p+entries*vector]
 		sorted := slices.Clone(palette)
@@ -65,19 +74,24 @@ func paletteSlack(lut []float32, entries, vector int) []float32 {
 		// palette's range, several times 2^-11.
 		rounding := (sorted[len(sorted)-1] - sorted[0]) / 512
 		for i, v := range palette {
+			below[p+i], above[p+i] = math.MaxFloat32, math.MaxFloat32
+			if vector > 1 {
+				continue
+			}
 			at, _ := slices.BinarySearch(sorted, v)
 			last := at
 			for last+1 < len(sorted) && sorted[last+1] == v {
 				last++
 			}
-			if vector > 1 || at == 0 || last == len(sorted)-1 {
-				slack[p+i] = float32(math.MaxFloat32)
-				continue
+			if at > 0 {
+				below[p+i] = (v-sorted[at-1])/2 + rounding
 			}
-			slack[p+i] = max(v-sorted[at-1], sorted[last+1]-v)/2 + rounding
+			if last < len(sorted)-1 {
+				above[p+i] = (sorted[last+1]-v)/2 + rounding
+			}
 		}
 	}
-	return slack
+	return below, above
 }
 
 // paletteRMS bounds the error of a palette with b bits a value: a quantiser

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -9,19 +10,25 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/constexpr"
 )
 
-// verdict collects the comparison of one tensor, value by value.
-type agreement struct {
-	n, wrong, ignored int64
-	diff, size, sum   float64 // sums of squares, and of the reference
-	cross, square     float64 // of weight times reference, and of the reference: for the gain
-	steps             float64 // sum of the squares of the reference's grid steps
-	finer, bounded    bool
+// comparison collects how the values of a view and of a tensor differ.
+type comparison struct {
+	n, wrong, far, ignored int64
+	diff, size, sum        float64 // sums of squares, and of the reference
+	cross, square          float64 // of weight times reference, and of the reference: for the gain
+	steps                  float64 // sum of the squares of the grid steps
+	linear                 bool    // every value has a bound on either side
+	finer, bounded         bool
+	// roundings counts the values that equal the tensor's once rounded, and not before; finest is the largest
+	// difference that rounding makes, relative to the value.
+	roundings int64
+	finest    float64
 	// rms bounds what values without a bound of their own add to relative().
-	rms, unbounded float64
+	rms, unbounded      float64
+	prunedSize, keptAll float64
 }
 
 // relative is the root mean square difference relative to the reference.
-func (v *agreement) relative() float64 {
+func (v *comparison) relative() float64 {
 	switch {
 	case v.diff == 0:
 		return 0
@@ -33,7 +40,7 @@ func (v *agreement) relative() float64 {
 
 // distance is relative to how much the reference's own values differ from each
 // other: gains of norms all lie near 1, and say nothing by that.
-func (v *agreement) distance() float64 { return distance(v.diff, v.size, v.sum, v.n) }
+func (v *comparison) distance() float64 { return distance(v.diff, v.size, v.sum, v.n) }
 
 func distance(diff, size, sum float64, n int64) float64 {
 	spread := size - sum*sum/float64(n)
@@ -51,33 +58,38 @@ func distance(diff, size, sum float64, n int64) float64 {
 	return math.Sqrt(diff / spread)
 }
 
-// unrelated is a distance that no compression of the same values reaches; two
+// unrelated is a distance that no fine compression of the same values reaches; two
 // independent tensors are 1.4 apart.
 const unrelated = 0.95
 
 // ok says whether the tensor matches.
-func (v *agreement) ok() bool {
-	if v.n == v.ignored || v.wrong > 0 && !v.bounded {
+func (v *comparison) ok() bool {
+	if v.n == v.ignored || v.wrong > 0 && !v.bounded || v.far > 0 {
 		return false // nothing was compared, or something differs
-	}
-	if v.distance() > unrelated {
-		return false // whatever the bounds allow
 	}
 	// Among values that were rounded to a grid a few may sit on an edge.
 	if v.wrong > (v.n-v.ignored)/2000 {
 		return false
 	}
-	if v.rms > 0 && v.unbounded > v.rms*v.rms*v.size {
+	// Rounding to a grid moves values by 0.29 steps, root mean square.
+	if v.linear && v.diff > 0.2*v.steps {
 		return false
 	}
-	return !v.bounded || v.gain()
+	// What is pruned is the smaller part.
+	if v.ignored > 0 && v.prunedSize*float64(v.n-v.ignored) > 1.1*v.keptAll*float64(v.ignored) {
+		return false
+	}
+	if v.rms > 0 && v.unbounded > v.size {
+		return false
+	}
+	return !v.bounded || v.rms > 0 || v.gain()
 }
 
 // gain notices a factor that hides within the bounds of rounding: rounding to a
 // grid moves values about, and hardly scales them. The tolerance is the bias
 // that rounding a bell-shaped distribution has (step^2/12 of the variance, with
 // a margin), and what chance allows with this many values.
-func (v *agreement) gain() bool {
+func (v *comparison) gain() bool {
 	if v.square == 0 {
 		return true
 	}
@@ -99,174 +111,138 @@ func gridFactor(t ggml.Type) float32 {
 	return 3
 }
 
-// verify compares a tensor with the weight that was found for it.
-func (p *pairing) verify(t ggml.Tensor, c *candidate, by variant) (*agreement, error) {
-	v := &agreement{}
-	if c.w.op == nil && !by.crossed && by.gain == nil {
-		if same, err := p.identical(t, c.w); err != nil || same {
-			v.n = t.Elements()
-			return v, err
-		}
-		return v, p.verifyStream(v, t, c.w, by)
-	}
-	return v, p.verifyWhole(v, t, c.w, by)
+// whole is a weight in memory: its values and what is known of how far those that
+// were compressed may lie below and above them, by index. below and above are nil
+// where values are exact, kept where none was set to zero.
+type whole struct {
+	value, below, above, kept func(int64) float32
+	rms                       float64
 }
 
-// verifyStream compares weights that are stored plainly and in the same order,
-// in pieces.
-func (p *pairing) verifyStream(v *agreement, t ggml.Tensor, w *weight, by variant) error {
-	ref := newTensorReader(p.model, t)
-	return p.stream(w, func(first int64, values []float32) error {
-		want, steps, err := ref.read(first, len(values))
-		if err != nil {
-			return err
+// compare compares a tensor with a view of a weight. turn reads the tensor that many values further on: what
+// compares as well with that says nothing. A hasty comparison ends where it is clear that the two do not agree.
+func (t *target) compare(x *whole, v *view, f *form, turn int64, hasty bool) *comparison {
+	c := &comparison{n: t.n(), bounded: t.steps != nil || x.below != nil || x.rms > 0 || !f.plain(), rms: x.rms, linear: x.below != nil && x.rms == 0 && t.steps == nil}
+	factor := gridFactor(t.typ) * f.scale
+	if turn > 0 {
+		turn %= t.n()
+	}
+	for i := range t.n() {
+		if hasty && (c.far > 0 || c.wrong > 0 && !c.bounded) {
+			break
 		}
-		v.compare(values, want, steps, by, t.Type)
-		return nil
-	})
+		j := i + turn
+		if j >= t.n() {
+			j -= t.n()
+		}
+		at := v.index(i)
+		want := f.want(t, j)
+		below := f.slack(t, j, want)
+		if t.steps != nil {
+			below += t.steps[j] * factor
+			c.steps += float64(t.steps[j]*f.scale) * float64(t.steps[j]*f.scale)
+		}
+		grid := below > 0 && f.plain()
+		above := below
+		if x.below != nil {
+			b, a := x.below(at), x.above(at)
+			c.addStep(b, a)
+			below, above = min(below+b, math.MaxFloat32), min(above+a, math.MaxFloat32)
+		}
+		c.value(x.value(at), want, below, above, x.kept != nil && x.kept(at) == 0)
+		if grid && x.below == nil {
+			// A value that lies off the .bin's grid by more than the roundings of scaling and of float16 was not made from the .bin's own.
+			c.finer = c.finer || math.Abs(float64(x.value(at))-float64(want)) > math.Abs(float64(want))/512
+		}
+	}
+	return c
 }
 
-// compare takes a piece of both sides.
-func (v *agreement) compare(values, want, steps []float32, by variant, typ ggml.Type) {
-	factor := gridFactor(typ) * by.scale
-	for i, x := range values {
-		r := want[i]
-		if by.scale != 1 {
-			r *= by.scale
-		}
-		if x == r {
-			v.size += float64(r) * float64(r)
-			v.sum += float64(r)
-			continue
-		}
-		v.value(x, r, gridSlack(steps, i, factor), false)
-		if steps != nil {
-			v.offGrid(x, r)
-		}
-	}
-	v.n += int64(len(values))
-	if steps == nil {
-		return
-	}
-	v.bounded = true
-	for i, x := range values {
-		r := float64(want[i] * by.scale)
-		v.cross += float64(x) * r
-		v.square += r * r
-		s := float64(steps[i] * by.scale)
-		v.steps += s * s
+func (c *comparison) addStep(below, above float32) {
+	if s := float64(min(below, above)); s < math.MaxFloat32 {
+		c.steps += s * s
 	}
 }
 
-func gridSlack(steps []float32, i int, factor float32) float32 {
-	if steps == nil {
-		return 0
-	}
-	return steps[i] * factor
-}
-
-// value compares one value with the reference.
-func (v *agreement) value(x, r, slack float32, pruned bool) {
+// value compares one value with the reference r, which lies at most below under it and above over it.
+func (c *comparison) value(x, r, below, above float32, pruned bool) {
 	if pruned {
-		v.ignored++
+		c.ignored++
+		c.prunedSize += float64(r) * float64(r)
 		return
 	}
 	d := float64(x) - float64(r)
-	v.size += float64(r) * float64(r)
-	v.sum += float64(r)
+	c.size += float64(r) * float64(r)
+	c.keptAll += float64(r) * float64(r)
+	c.sum += float64(r)
+	c.cross += float64(x) * float64(r)
+	c.square += float64(r) * float64(r)
 	if same(x, r) {
-		v.finer = v.finer || !isHalf(x) && isHalf(r)
+		// What a converter multiplied out and back differs in float32's last bits, and is no finer for that.
+		if x != r && !isHalf(x) && isHalf(r) && math.Abs(d) > math.Abs(float64(r))/(1<<20) {
+			c.finer = true
+			c.roundings++
+			c.finest = max(c.finest, math.Abs(d/float64(r)))
+		}
 		return
 	}
-	v.diff += d * d
-	if slack == math.MaxFloat32 {
-		v.unbounded += d * d
+	c.diff += d * d
+	limit := float64(below)
+	if d < 0 {
+		limit = float64(above)
 	}
-	if !(math.Abs(d) <= float64(slack)) { // NaN is wrong
-		v.wrong++
+	if limit == math.MaxFloat32 {
+		c.unbounded += d * d
 	}
-}
-
-// offGrid notes a value that was not made from the .bin's own, which was quantised: it lies off it by more than the
-// roundings of scaling and of float16.
-func (v *agreement) offGrid(x, r float32) {
-	v.finer = v.finer || math.Abs(float64(x)-float64(r)) > math.Abs(float64(r))/512
+	if !(math.Abs(d) <= limit) { // NaN is wrong
+		c.wrong++
+		if !(math.Abs(d) <= 1.25*limit) {
+			c.far++
+		}
+	}
 }
 
 func isHalf(x float32) bool { return ggml.Float16ToFloat32(ggml.Float32ToFloat16(x)) == x }
 
-// verifyWhole compares in memory: compressed weights, transposed ones, and
-// biases that were divided by a gain.
-func (p *pairing) verifyWhole(v *agreement, t ggml.Tensor, w *weight, by variant) error {
-	if n := w.elements(); n != t.Elements() {
-		return fmt.Errorf("weight %s has %d values, tensor %s has %d", w.name, n, t.Name, t.Elements())
+// verify compares a tensor with a view, value by value.
+func (p *pairing) verify(t *target, v *view, f *form, hasty bool) (*comparison, error) {
+	if v.w.op == nil && v.whole && f.plain() && f.scale == 1 {
+		if same, err := p.identical(t, v.w); err != nil || same {
+			return &comparison{n: t.n()}, err
+		}
 	}
-	x, err := p.whole(w)
+	x, err := p.whole(v.w)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n := w.elements()
-	cols := t.Dims[0]
-	ref := newTensorReader(p.model, t)
-	v.bounded, v.rms = x.slack != nil || x.rms > 0 || by.gain != nil, x.rms
-	const piece = 4 << 10
-	for first := int64(0); first < n; first += piece {
-		want, steps, err := ref.read(first, int(min(piece, n-first)))
-		if err != nil {
-			return err
-		}
-		v.bounded = v.bounded || steps != nil
-		for i, r := range want {
-			at := first + int64(i)
-			if by.crossed {
-				at = at%cols*(n/cols) + at/cols
-			}
-			v.place(x, at, r, gridSlack(steps, i, gridFactor(t.Type)), by, first+int64(i))
+	c := t.compare(x, v, f, 0, hasty)
+	if c.ok() && (x.rms > 0 || c.distance() > unrelated) {
+		// Coarse palettes allow much. Where they allow the tensor's values in any other order, they say nothing.
+		if other := t.compare(x, v, f, t.n()/2+1, true); other.wrong == 0 {
+			return c, fmt.Errorf("weight %s: %w: too coarse to tell whose it is", v.w.name, errUnsupported)
 		}
 	}
-	v.n = n
-	return nil
+	return c, nil
 }
 
-// whole is a weight in memory: its values and what bounds says of them, by
-// index. slack and kept are nil where bounds has none.
-type whole struct {
-	value, slack, kept func(int64) float32
-	rms                float64
-}
-
-// place compares the weight's value at an index with the reference r, whose own
-// index is ref.
-func (v *agreement) place(x *whole, at int64, r, slack float32, by variant, ref int64) {
-	r *= by.scale
-	slack *= by.scale
-	value := x.value(at)
-	if by.gain != nil {
-		// bias/gain was rounded once or twice on its way: 2^-10 covers float16.
-		g := by.gain[ref]
-		r /= g
-		slack += float32(math.Abs(float64(r)))/1024 + 1e-7
+// identical reports whether tensor and weight are the same bytes of one type, which is the usual case, and the quick one.
+func (p *pairing) identical(t *target, w *weight) (bool, error) {
+	typ, data, err := p.stored(w)
+	if err != nil || typ != t.typ {
+		return false, err
 	}
-	pruned := x.kept != nil && x.kept(at) == 0
-	var own float32
-	if x.slack != nil {
-		own = min(x.slack(at), math.MaxFloat32)
-		slack = min(slack+own, math.MaxFloat32)
+	m, ok := p.model.Tensor(t.name)
+	if !ok || m.Elements() != w.elements() {
+		return false, nil // a part of a tensor
 	}
-	v.value(value, r, slack, pruned)
-	if slack > 0 && by.gain == nil && x.slack == nil && x.rms == 0 {
-		v.offGrid(value, r)
+	ours, theirs := make([]byte, m.Size), make([]byte, m.Size)
+	if n, err := data.ReadAt(ours, 0); int64(n) < m.Size {
+		return false, fmt.Errorf("read weight %s: %w", w.name, err)
 	}
-	if !pruned {
-		v.cross += float64(value) * float64(r)
-		v.square += float64(r) * float64(r)
-		if s := float64(own); s < math.MaxFloat32 {
-			v.steps += s * s
-		}
-		if x.rms > 0 {
-			v.steps += 4 * x.rms * x.rms * float64(r) * float64(r)
-		}
+	if n, err := p.model.Data(m).ReadAt(theirs, 0); int64(n) < m.Size {
+		return false, fmt.Errorf("read tensor %s: %w", t.name, err)
 	}
+	return bytes.Equal(ours, theirs), nil
 }
 
 func (p *pairing) whole(w *weight) (*whole, error) {
@@ -276,11 +252,17 @@ func (p *pairing) whole(w *weight) (*whole, error) {
 	if w.elements() > maxDense {
 		return nil, fmt.Errorf("weight %s has %d values, the limit is %d", w.name, w.elements(), maxDense)
 	}
+	typ, data, err := p.stored(w)
+	if err != nil {
+		return nil, err
+	}
+	info, _ := typ.Info()
+	raw := make([]byte, w.elements()*info.BlockBytes)
+	if n, err := data.ReadAt(raw, 0); n < len(raw) {
+		return nil, fmt.Errorf("read weight %s: %w", w.name, err)
+	}
 	values := make([]float32, w.elements())
-	return &whole{value: func(i int64) float32 { return values[i] }}, p.stream(w, func(first int64, v []float32) error {
-		copy(values[first:], v)
-		return nil
-	})
+	return &whole{value: func(i int64) float32 { return values[i] }}, ggml.Decode(typ, values, raw)
 }
 
 func (p *pairing) decompressed(op *mil.Op) (*whole, error) {
@@ -296,54 +278,20 @@ func (p *pairing) decompressed(op *mil.Op) (*whole, error) {
 	for _, f := range []struct {
 		from *mil.Tensor
 		to   *func(int64) float32
-	}{{&t, &x.value}, {b.slack, &x.slack}, {b.kept, &x.kept}} {
+	}{{&t, &x.value}, {b.below, &x.below}, {b.above, &x.above}, {b.kept, &x.kept}} {
 		if f.from == nil {
 			continue
 		}
-		if *f.to, err = constexpr.Floats(*f.from); err != nil {
+		at, err := constexpr.Floats(*f.from)
+		if err != nil {
 			return nil, err
 		}
+		*f.to = at
+	}
+	if x.below != nil {
+		below, above := x.below, x.above
+		x.below = func(i int64) float32 { return min(below(i), math.MaxFloat32) }
+		x.above = func(i int64) float32 { return min(above(i), math.MaxFloat32) }
 	}
 	return x, nil
-}
-
-// tensorReader decodes runs of a tensor's values with their grid steps.
-type tensorReader struct {
-	model         *ggml.Model
-	t             ggml.Tensor
-	info          ggml.TypeInfo
-	raw           []byte
-	values, steps []float32
-}
-
-func newTensorReader(m *ggml.Model, t ggml.Tensor) *tensorReader {
-	info, _ := t.Type.Info()
-	return &tensorReader{model: m, t: t, info: info}
-}
-
-// read gives n values from the first on, and their steps, nil for plain types.
-// Both are valid until the next call.
-func (r *tensorReader) read(first int64, n int) (values, steps []float32, err error) {
-	from := first / r.info.Block
-	to := (first + int64(n) + r.info.Block - 1) / r.info.Block
-	size := int((to - from) * r.info.Block)
-	if cap(r.values) < size {
-		r.raw, r.values = make([]byte, int64(size)/r.info.Block*r.info.BlockBytes), make([]float32, size)
-		r.steps = make([]float32, size)
-	}
-	raw := r.raw[:int64(size)/r.info.Block*r.info.BlockBytes]
-	if k, err := r.model.Data(r.t).ReadAt(raw, from*r.info.BlockBytes); k < len(raw) {
-		return nil, nil, fmt.Errorf("read tensor %s: %w", r.t.Name, err)
-	}
-	if err := ggml.Decode(r.t.Type, r.values[:size], raw); err != nil {
-		return nil, nil, err
-	}
-	skip := first - from*r.info.Block
-	if r.info.Quantised {
-		if err := ggml.Steps(r.t.Type, r.steps[:size], raw); err != nil {
-			return nil, nil, err
-		}
-		steps = r.steps[skip:][:n]
-	}
-	return r.values[skip:][:n], steps, nil
 }

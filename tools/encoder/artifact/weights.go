@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/dataflow"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/constexpr"
 )
@@ -19,8 +20,11 @@ type weight struct {
 	// value is set for weights that are stored as they are, op for compressed ones.
 	value *mil.Value
 	op    *mil.Op
-	// use is the position of the first operation that takes the weight.
-	use int
+	// live says that an output depends on it.
+	live bool
+	// used says that a tensor of the model was found in it, zero that all its values are 0: a bias that a layer needs
+	// and the model lacks.
+	used, zero bool
 }
 
 func (w *weight) elements() int64 { return product(w.shape) }
@@ -33,21 +37,12 @@ const minWeight = 8
 // decompressor for those that are compressed.
 func collectWeights(f *mil.Function, w mil.Weights) ([]*weight, *decompressor) {
 	d := newDecompressor(f.Body, w)
+	live := dataflow.Live(f)
 	operands := map[string]bool{} // of constexpr operations: no weights themselves
-	first := map[string]int{}
-	i := 0
 	f.Body.EachOp(func(op *mil.Op) {
-		i++
 		for _, a := range op.Inputs {
 			for _, b := range a.Bindings {
-				if b.Name == "" {
-					continue
-				}
-				if constexpr.Is(op) {
-					operands[b.Name] = true
-				} else if _, seen := first[b.Name]; !seen {
-					first[b.Name] = i
-				}
+				operands[b.Name] = operands[b.Name] || constexpr.Is(op)
 			}
 		}
 	})
@@ -60,7 +55,7 @@ func collectWeights(f *mil.Function, w mil.Weights) ([]*weight, *decompressor) {
 		if operands[o.Name] || !o.Type.Static() || len(o.Type.Shape) == 0 || !o.Type.DType.IsFloat() {
 			return
 		}
-		x := &weight{name: o.Name, shape: o.Type.Shape, typ: o.Type.DType, use: first[o.Name]}
+		x := &weight{name: o.Name, shape: o.Type.Shape, typ: o.Type.DType, live: live[op]}
 		if n, err := o.Type.Elements(); err != nil || n < minWeight {
 			return
 		}

@@ -50,10 +50,17 @@ type Encoder struct {
 	Threads int
 	// Observe, when set, sees values in between.
 	Observe Observe
+	// Inner, when set, sees what each tensor's own operation puts out: under the name of the operation within the
+	// model ("blocks.0.attn.query", "blocks.0.mlp_ln"), and "blocks.N.attn.context" and "blocks.N.mlp.gelu" for what
+	// attn.out and mlp.2 take in. All are positions by channels.
+	Inner Observe
 
-	model *ggml.Model
-	dims  ggml.Hyperparameters
+	tensors Tensors
+	dims    ggml.Hyperparameters
 }
+
+// Tensors gives the elements of the encoder's tensor of a name, without the prefix "encoder.", in row-major order.
+type Tensors func(name string, shape []int) ([]float32, error)
 
 // New prepares the encoder of an open model, after checking that the model has
 // every tensor that its header calls for.
@@ -65,7 +72,34 @@ func New(m *ggml.Model) (*Encoder, error) {
 	if h.AudioHead < 1 || h.AudioState%h.AudioHead != 0 {
 		return nil, fmt.Errorf("the model is no reference: width %d does not divide into %d heads", h.AudioState, h.AudioHead)
 	}
-	return &Encoder{model: m, dims: h}, nil
+	return &Encoder{tensors: modelTensors(m), dims: h}, nil
+}
+
+// Of prepares the encoder of a header with tensors from elsewhere. AudioCtx may be smaller than the model's: then the
+// positional embedding that is asked for has as many rows.
+func Of(h ggml.Hyperparameters, tensors Tensors) (*Encoder, error) {
+	if h.AudioHead < 1 || h.AudioState%h.AudioHead != 0 {
+		return nil, fmt.Errorf("the model is no reference: width %d does not divide into %d heads", h.AudioState, h.AudioHead)
+	}
+	return &Encoder{tensors: tensors, dims: h}, nil
+}
+
+func modelTensors(m *ggml.Model) Tensors {
+	return func(name string, shape []int) ([]float32, error) {
+		t, ok := m.Tensor("encoder." + name)
+		if !ok || t.Elements() != elements(shape) {
+			return nil, fmt.Errorf("expected %v, found %v", shape, t.Shape())
+		}
+		return m.Float32s(t)
+	}
+}
+
+func elements(shape []int) int64 {
+	n := int64(1)
+	for _, d := range shape {
+		n *= int64(d)
+	}
+	return n
 }
 
 // Encode computes the output, AudioCtx rows of AudioState values, for a log-mel
@@ -96,16 +130,10 @@ func (r *run) weights(name string, shape ...int) []float32 {
 	if r.err != nil {
 		return nil
 	}
-	t, ok := r.model.Tensor("encoder." + name)
-	n := 1
-	for _, d := range shape {
-		n *= d
+	v, err := r.tensors(name, shape)
+	if err == nil && int64(len(v)) != elements(shape) {
+		err = fmt.Errorf("expected %v, found %d values", shape, len(v))
 	}
-	if !ok || t.Elements() != int64(n) {
-		r.err = fmt.Errorf("tensor encoder.%s: expected %v, found %v", name, shape, t.Shape())
-		return nil
-	}
-	v, err := r.model.Float32s(t)
 	if err != nil {
 		r.err = fmt.Errorf("tensor encoder.%s: %w", name, err)
 		return nil
@@ -118,6 +146,13 @@ func (r *run) tensor(name string, shape ...int) []float64 { return widen(r.weigh
 func (r *run) see(name string, rows, columns int, v []float64) {
 	if r.err == nil && r.Observe != nil {
 		r.Observe(name, rows, columns, v)
+	}
+}
+
+// inner shows what the operation of that name put out, rows of as many columns as there are to a position.
+func (r *run) inner(name string, v []float64) {
+	if r.err == nil && r.Inner != nil {
+		r.Inner(name, r.dims.AudioCtx, len(v)/r.dims.AudioCtx, v)
 	}
 }
 
@@ -189,7 +224,7 @@ func (r *run) linear(x []float64, name string, ins, outs int, bias bool) []float
 	if bias {
 		b = r.tensor(name+".bias", outs)
 	}
-	if r.err != nil {
+	if r.err != nil || x == nil {
 		return nil
 	}
 	y := make([]float64, r.dims.AudioCtx*outs)
@@ -197,6 +232,7 @@ func (r *run) linear(x []float64, name string, ins, outs int, bias bool) []float
 	if bias {
 		r.parallel(r.dims.AudioCtx, func(i int) { plus(y[i*outs:(i+1)*outs], b) })
 	}
+	r.inner(name, y)
 	return y
 }
 
@@ -222,6 +258,7 @@ func (r *run) attention(x []float64, block string) {
 			return
 		}
 	}
+	r.inner(block+"attn.context", joined)
 	plus(x, r.linear(joined, block+"attn.out", d, d, true))
 }
 
@@ -238,6 +275,7 @@ func (r *run) mlp(x []float64, block string) {
 			row[j] = gelu(v, series)
 		}
 	})
+	r.inner(block+"mlp.gelu", y)
 	plus(x, r.linear(y, block+"mlp.2", 4*d, d, true))
 }
 
@@ -264,5 +302,6 @@ func (r *run) norm(x []float64, name string) []float64 {
 			out[at+i] = float64((v-mean)/deviation*w[i]) + b[i]
 		}
 	})
+	r.inner(name, out)
 	return out
 }

@@ -121,7 +121,7 @@ func TestEqualKeysAverageTheValues(t *testing.T) {
 }
 
 func TestConvolutionLooksOneBackAndOneAhead(t *testing.T) {
-	r := &run{Encoder: &Encoder{model: small(t, nil), dims: ggml.Hyperparameters{AudioState: 12}}, threads: 1, ctx: t.Context()}
+	r := &run{Encoder: &Encoder{tensors: modelTensors(small(t, nil)), dims: ggml.Hyperparameters{AudioState: 12}}, threads: 1, ctx: t.Context()}
 	x := mel()[:4*14]
 	in := make([]float64, len(x))
 	for i, v := range x {
