@@ -13,9 +13,20 @@
         sha256 = "…",
         urls = ["https://example.com/meeting.flac"],
     )
-    use_repo(whisper, "meeting", "whisper_models")
+    whisper.encoder(
+        name = "my_model",
+        file = "ggml-tiny.en-encoder.mlmodelc.zip",
+        sha256 = "…",
+        urls = ["https://huggingface.co/ggerganov/whisper.cpp/resolve/main/ggml-tiny.en-encoder.mlmodelc.zip"],
+    )
+    whisper.fork(
+        name = "my_whisper",
+        pin = "//whisper:mine.json",
+    )
+    use_repo(whisper, "meeting", "my_whisper", "whisper_encoders", "whisper_models")
 
-`@whisper_models//:my_model` and `@meeting//:files` are their targets.
+`@whisper_models//:my_model`, `@whisper_encoders//:my_model`, `@meeting//:files` and `@my_whisper//:whisper_cli_coreml` are
+their targets.
 """
 
 load("//gate/private/repo:extension.bzl", _whisper = "whisper")

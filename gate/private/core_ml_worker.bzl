@@ -1,5 +1,6 @@
 """core_ml_worker: a kind of remote Mac, as platform and toolchain."""
 
+load("//gate/private:checks.bzl", "check_version")
 load("//gate/private:core_ml_identity.bzl", "core_ml_identity")
 load("//gate/private:physical_core_ml.bzl", "physical_core_ml")
 
@@ -13,6 +14,7 @@ def core_ml_worker(
         chip,
         xcode_version,
         xcode_build,
+        macos_sdk_version = None,
         exec_properties = {},
         bridge = None,
         compiler = None,
@@ -26,6 +28,8 @@ def core_ml_worker(
     - `<name>_identity`: the constraint value that sets it apart from every other Mac.
     - `<name>_core_ml`, `<name>_toolchain`: its physical Core ML toolchain, for `register_toolchains`.
     - `<name>_identity_file`: the identity, an input of every physical action.
+    - `<name>_xcode`, `<name>_xcode_config`, with `macos_sdk_version`: that Xcode, for a host that has none. Give
+      `--xcode_version_config=//workers:<name>_xcode_config` to compile for these workers from Linux.
 
     What follows from the identity stands in the exec properties, which route an action to such a worker and enter
     its key: `XcodeBuild` in those of all actions, `OSBuild`, `Hardware` and `Chip` in those of actions that run
@@ -40,6 +44,8 @@ def core_ml_worker(
       chip: `sysctl -n machdep.cpu.brand_string`, e.g. `Apple M4`.
       xcode_version: first line of `xcodebuild -version`, e.g. `16.4`.
       xcode_build: second line of `xcodebuild -version`, e.g. `16F6`.
+      macos_sdk_version: of the macOS SDK in that Xcode: `xcrun --sdk macosx --show-sdk-version`, e.g. `15.5`. A Mac that runs Bazel
+        finds its own.
       exec_properties: what your service wants beside these, such as a pool. A name with `run.` before it is for
         actions that run whisper-cli.
       bridge: the C++ library with the three functions of whisper-encoder.h; default upstream's own.
@@ -47,6 +53,24 @@ def core_ml_worker(
       predictor: program that predicts with Core ML; default `//tools/encoder/coremlprobe`.
       visibility: of all targets.
     """
+    for attribute, value in (("os_version", os_version), ("xcode_version", xcode_version), ("macos_sdk_version", macos_sdk_version)):
+        check_version(native.package_relative_label(name), attribute, value)
+    xcode_config = None
+    if macos_sdk_version:
+        xcode_config = ":" + name + "_xcode_config"
+        native.xcode_version(
+            name = name + "_xcode",
+            aliases = [xcode_build],
+            default_macos_sdk_version = macos_sdk_version,
+            version = xcode_version,
+            visibility = visibility,
+        )
+        native.xcode_config(
+            name = name + "_xcode_config",
+            default = ":" + name + "_xcode",
+            versions = [":" + name + "_xcode"],
+            visibility = visibility,
+        )
     native.constraint_value(
         name = name + "_identity",
         constraint_setting = Label("//gate/platforms:identity"),
@@ -88,6 +112,7 @@ def core_ml_worker(
         tags = ["manual"],
         target_compatible_with = constraints,
         visibility = visibility,
+        xcode_config = xcode_config,
     )
     native.toolchain(
         name = name + "_toolchain",

@@ -1,5 +1,7 @@
 """embedded_metal: ggml's Metal shaders as assembly that holds their bytes."""
 
+load("//gate/private/providers:embedded_metal_info.bzl", "EmbeddedMetalInfo")
+
 # Loaded by the BUILD file of @whisper_cpp, which no visibility list can name: its canonical name differs
 # between the modules that use it.
 visibility("public")
@@ -19,7 +21,10 @@ def _embedded_metal_impl(ctx):
         outputs = [out],
         env = {},
     )
-    return [DefaultInfo(files = depset([out]))]
+    return [
+        DefaultInfo(files = depset([out])),
+        EmbeddedMetalInfo(sources = [ctx.file.library, ctx.file.common, ctx.file.impl]),
+    ]
 
 embedded_metal = rule(
     implementation = _embedded_metal_impl,

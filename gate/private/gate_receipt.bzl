@@ -3,7 +3,6 @@
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("//gate/private:messages.bzl", "one_file")
 load("//gate/private/providers:gate_receipt_info.bzl", "GateReceiptInfo")
-load("//gate/private/providers:pin_info.bzl", "PinInfo")
 load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
 
 visibility("//gate/...")
@@ -56,8 +55,8 @@ def _shown(ctx, receipt, coreml, contrast):
     ]
 
 def _gate_receipt_impl(ctx):
-    pin = ctx.attr._upstream[PinInfo]
     coreml = _role(ctx, "coreml")
+    pin = coreml.pin
     canary = _role(ctx, "canary")
     contrast = _role(ctx, "contrast")
     reference = ctx.files.reference
@@ -172,10 +171,6 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
             default = "//tools/actions/gate_show",
             executable = True,
             cfg = "target",
-        ),
-        "_upstream": attr.label(
-            default = "//third_party/whisper_cpp:sources",
-            providers = [PinInfo],
         ),
     },
     executable = True,

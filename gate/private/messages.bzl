@@ -19,11 +19,11 @@ def not_a_model(label, name):
     )
 
 def not_a_package(label, name):
-    return ("{label}: `package` must be a directory whose name ends in `.mlpackage`, found `{name}`. The compiler names its output " +
-            "after its input: name the package <stem>-encoder.mlpackage.").format(label = label, name = name)
+    return ("{label}: `package` must be a directory whose name ends in `.mlpackage` (coreml_encoder takes a ready `.mlmodelc` too), found " +
+            "`{name}`. The compiler names its output after its input: name the package <stem>-encoder.mlpackage.").format(label = label, name = name)
 
 def no_package(label, found):
-    return ("{label}: `package` must be one directory that a rule writes, or the files of one `.mlpackage`, found {count}: {found}. " +
+    return ("{label}: `package` must be one directory that a rule writes, or the files of one `.mlpackage` or `.mlmodelc`, found {count}: {found}. " +
             "Of a directory in the source tree give the files, since Bazel does not watch what is in a directory: " +
             "`package = \"x.mlpackage\"` of coreml_encoder_gate does, or name a filegroup with `srcs = glob([\"x.mlpackage/**\"])`.").format(
         label = label,
@@ -51,7 +51,7 @@ def fault_on_physical(label, fault):
 
 def no_compile_action(label):
     return ("{label}: found no action that compiles whisper.cpp below `binary`, so the flavour's defines cannot be read. Expected a " +
-            "cc_binary (or macos_command_line_application) that depends on the cc_library of src/whisper.cpp.").format(label = label)
+            "cc_binary that depends on the cc_library of src/whisper.cpp.").format(label = label)
 
 def words_without_recordings(label):
     return ("{label}: `recordings` is empty, and `probe` and `source` are about them: give the recordings, or leave all three out.").format(

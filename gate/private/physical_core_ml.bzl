@@ -1,17 +1,15 @@
 """physical_core_ml: Apple's Core ML on macOS arm64. Never run by this project's own CI, which has no Mac."""
 
 load("@build_bazel_apple_support//lib:apple_support.bzl", "apple_support")
-load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//gate/private/providers:core_ml_toolchain_info.bzl", "CoreMLToolchainInfo")
+load("@build_bazel_apple_support//xcode:providers.bzl", "XcodeVersionInfo")
+load("//gate/private:core_ml_lane.bzl", "LANE_ATTRS", "compile_args", "lane_toolchain")
 
 visibility("//gate/...")
 
 def _compile(actions, core_ml, package, output):
     data = core_ml.compile_data
-    args = actions.args()
-    args.add_all([package], before_each = "--package", expand_directories = False)
-    args.add_all([output], before_each = "--out", expand_directories = False)
-    args.add("--identity", core_ml.identity)
+    identity = actions.args()
+    identity.add("--identity", core_ml.identity)
     apple_support.run(
         actions = actions,
         xcode_config = data.xcode_config,
@@ -19,23 +17,24 @@ def _compile(actions, core_ml, package, output):
         mnemonic = "GateCoreMLCompile",
         progress_message = "Compiling %{input} with coremlc",
         executable = data.compiler,
-        arguments = [args],
+        arguments = [compile_args(actions, package, output), identity],
         # The identity names Xcode's build: another Xcode is another key.
         inputs = [package, core_ml.identity],
         outputs = [output],
+        # No toolchain of its own: the action runs where its rule's does.
+        toolchain = None,
         use_default_shell_env = False,
     )
 
 def _physical_core_ml_impl(ctx):
-    info = CoreMLToolchainInfo(
+    return lane_toolchain(
+        ctx,
         lane = "physical",
-        identity = ctx.file.identity,
-        bridge = ctx.attr.bridge[CcInfo],
         compile = _compile,
         compile_data = struct(
             apple_fragment = ctx.fragments.apple,
             compiler = ctx.attr.compiler[DefaultInfo].files_to_run,
-            xcode_config = ctx.attr._xcode_config[apple_common.XcodeVersionConfig],
+            xcode_config = (ctx.attr.xcode_config or ctx.attr._xcode_config)[XcodeVersionInfo],
         ),
         predict = ctx.attr.predictor[DefaultInfo].files_to_run,
         evaluator = None,
@@ -45,33 +44,22 @@ def _physical_core_ml_impl(ctx):
             "requires-darwin": "1",
         },
     )
-    return [platform_common.ToolchainInfo(core_ml = info)]
 
 physical_core_ml = rule(
     implementation = _physical_core_ml_impl,
-    doc = "The physical lane: upstream's Objective-C++ bridge, the CoreML framework and Xcode's coremlc.",
-    attrs = apple_support.action_required_attrs() | {
-        "bridge": attr.label(
-            mandatory = True,
-            providers = [CcInfo],
-            doc = "Upstream's own bridge, compiled with automatic reference counting.",
-        ),
-        "compiler": attr.label(
-            mandatory = True,
-            executable = True,
-            cfg = "exec",
-            doc = "Program that runs `xcrun coremlc compile` after checking that coremlc comes from a full Xcode.",
+    doc = """The physical lane: upstream's Objective-C++ bridge, the CoreML framework and Xcode's coremlc.
+
+Its compiler runs `xcrun coremlc compile` after checking that coremlc comes from a full Xcode, the one of the identity.""",
+    attrs = apple_support.action_required_attrs() | LANE_ATTRS | {
+        "xcode_config": attr.label(
+            providers = [XcodeVersionInfo],
+            doc = "The Xcode that compiles encoders. Default the build's own, which a host without Xcode has not.",
         ),
         "predictor": attr.label(
             mandatory = True,
             executable = True,
             cfg = "exec",
             doc = "Program that predicts as upstream's bridge does and tells what the bridge does not: //tools/encoder/coremlprobe.",
-        ),
-        "identity": attr.label(
-            mandatory = True,
-            allow_single_file = [".json"],
-            doc = "Xcode build, OS build and chip of the machine that runs whisper-cli.",
         ),
     },
     fragments = ["apple"],

@@ -2,10 +2,7 @@
 
 load("//gate/private/providers:pin_info.bzl", "PinInfo")
 
-visibility([
-    "//gate/...",
-    "//third_party/...",
-])
+visibility("//gate/...")
 
 def _upstream_sources_impl(ctx):
     check = ctx.actions.declare_file(ctx.label.name + ".json")
@@ -33,6 +30,8 @@ def _upstream_sources_impl(ctx):
             pin = ctx.file.pin,
             manifest = ctx.file.manifest,
             patch = ctx.file.patch,
+            patches = ctx.files.patches,
+            sources = files,
             check = check,
         ),
     ]
@@ -63,6 +62,10 @@ this one's verdict, on which the receipt depends, says so.""",
             mandatory = True,
             allow_single_file = [".patch"],
             doc = "The pin's compatibility patch.",
+        ),
+        "patches": attr.label_list(
+            allow_files = [".patch"],
+            doc = "Patches of the pin's owner on top of it, in order.",
         ),
         "pin": attr.label(
             mandatory = True,

@@ -1,11 +1,11 @@
 """whisper_run: one run of whisper-cli, captured as evidence."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//gate/private:checks.bzl", "check_bridge", "check_fault", "check_run")
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
-load("//gate/private:messages.bzl", "encoder_needed", "fault_on_physical", "relative_ledger", "wrong_lane")
+load("//gate/private:messages.bzl", "encoder_needed", "relative_ledger", "wrong_lane")
 load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
-load("//gate/private/providers:pin_info.bzl", "PinInfo")
 load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
 load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
 
@@ -20,8 +20,9 @@ def _check(ctx, toolchain):
         fail(wrong_lane(ctx.label, ctx.attr.lane, toolchain.lane))
     if (ctx.attr.kind == "coreml") != bool(ctx.attr.encoder):
         fail(encoder_needed(ctx.label, ctx.attr.kind, bool(ctx.attr.encoder)))
-    if ctx.attr.fault != "none" and toolchain.lane != "emulated":
-        fail(fault_on_physical(ctx.label, ctx.attr.fault))
+    check_run(ctx.label, ctx.attr.threads, ctx.attr.deadline_seconds, ctx.attr.language)
+    check_bridge(ctx.label, ctx.attr.cli[WhisperCliInfo], toolchain.lane)
+    check_fault(ctx.label, ctx.attr.fault, toolchain.lane)
 
 def _attempts(ctx):
     """What the spec says about attempts.
@@ -49,7 +50,7 @@ def _spec(ctx, toolchain, encoder):
         "lane_identity_file": toolchain.identity.path,
         "flavour": cli.flavour,
         "defines": cli.defines.path,
-        "pin": ctx.attr._upstream[PinInfo].pin.path,
+        "pin": cli.pin.pin.path,
         "cli": cli.executable.path,
         "model": ctx.file.model.path,
         "audio": ctx.file.audio.path,
@@ -73,7 +74,6 @@ def _whisper_run_impl(ctx):
     toolchain = core_ml(ctx)
     _check(ctx, toolchain)
     cli = ctx.attr.cli[WhisperCliInfo]
-    pin = ctx.attr._upstream[PinInfo]
     encoder = ctx.attr.encoder[CoreMLEncoderInfo].compiled if ctx.attr.encoder else None
 
     evidence = ctx.actions.declare_file(ctx.label.name + ".evidence.json")
@@ -81,7 +81,7 @@ def _whisper_run_impl(ctx):
     spec = ctx.actions.declare_file(ctx.label.name + ".spec.json")
     ctx.actions.write(spec, json.encode_indent(_spec(ctx, toolchain, encoder)) + "\n")
 
-    inputs = [spec, toolchain.identity, cli.defines, pin.pin, ctx.file.model, ctx.file.audio]
+    inputs = [spec, toolchain.identity, cli.defines, cli.pin.pin, ctx.file.model, ctx.file.audio]
     args = ctx.actions.args()
     args.add(spec, format = "--spec=%s")
     args.add(evidence, format = "--evidence=%s")
@@ -108,6 +108,7 @@ def _whisper_run_impl(ctx):
             evidence = evidence,
             observations = observations,
             cli = cli.executable,
+            pin = cli.pin,
             model = ctx.file.model,
             encoder = encoder,
             audio = ctx.file.audio,
@@ -185,10 +186,6 @@ could be tried again; tests and receipts judge the evidence. There is one attemp
             default = "//tools/actions/gate_run",
             executable = True,
             cfg = config.exec(RUN),
-        ),
-        "_upstream": attr.label(
-            default = "//third_party/whisper_cpp:sources",
-            providers = [PinInfo],
         ),
     },
     provides = [WhisperRunInfo],

@@ -1,10 +1,10 @@
 """whisper_words: what is heard with and without the Core ML encoder, against the source model, as a judgement."""
 
+load("//gate/private:checks.bzl", "WORDS_POLICIES", "check_bridge", "check_fault", "check_pin", "check_policy", "check_range", "check_run")
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
 load("//gate/private:messages.bzl", "words_without_recordings", "wrong_lane", "wrong_probe")
 load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
-load("//gate/private/providers:pin_info.bzl", "PinInfo")
 load("//gate/private/providers:recording_info.bzl", "RecordingInfo")
 load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
 
@@ -23,27 +23,41 @@ def _fixture(target, probe):
         "probe": target.label == probe,
     }
 
-def _whisper_words_impl(ctx):
-    toolchain = core_ml(ctx)
+def _check(ctx, toolchain, probe):
+    """Refuses at analysis what no run could judge."""
     if ctx.attr.lane and ctx.attr.lane != toolchain.lane:
         fail(wrong_lane(ctx.label, ctx.attr.lane, toolchain.lane))
     if not ctx.attr.recordings:
         fail(words_without_recordings(ctx.label))
-    probe = ctx.attr.probe.label if ctx.attr.probe else None
     if probe and probe not in [r.label for r in ctx.attr.recordings]:
         fail(wrong_probe(ctx.label, probe, [r.label for r in ctx.attr.recordings]))
+    cli, contrast = ctx.attr.cli[WhisperCliInfo], ctx.attr.contrast_cli[WhisperCliInfo]
+    check_bridge(ctx.label, cli, toolchain.lane)
+    check_bridge(ctx.label, contrast, toolchain.lane)
+    check_pin(ctx.label, "contrast_cli", cli, contrast)
+    check_fault(ctx.label, ctx.attr.fault, toolchain.lane)
+    check_policy(ctx.label, "policy", ctx.attr.policy, WORDS_POLICIES)
+    check_range(ctx.label, "side_by_side", ctx.attr.side_by_side, 1, 512, "Give how many runs may go on at once, such as 1.")
+    for r in ctx.attr.recordings:
+        check_run(ctx.label, ctx.attr.threads, ctx.attr.deadline_seconds, r[RecordingInfo].language)
+
+def _whisper_words_impl(ctx):
+    toolchain = core_ml(ctx)
+    probe = ctx.attr.probe.label if ctx.attr.probe else None
+    _check(ctx, toolchain, probe)
 
     # Apple's compute units are one device, for which runs would queue.
     side_by_side = ctx.attr.side_by_side if toolchain.lane == "emulated" else 1
-    pin = ctx.attr._upstream[PinInfo].pin
+    cli, contrast = ctx.attr.cli[WhisperCliInfo], ctx.attr.contrast_cli[WhisperCliInfo]
+    pin = cli.pin.pin
     encoder = ctx.attr.encoder[CoreMLEncoderInfo].compiled
     spec = {
         "schema": 1,
         "lane": toolchain.lane,
         "lane_identity_file": toolchain.identity.path,
         "pin": pin.path,
-        "coreml_cli": ctx.attr._cli_coreml[WhisperCliInfo].executable.path,
-        "ggml_cli": ctx.attr._cli_ggml[WhisperCliInfo].executable.path,
+        "coreml_cli": cli.executable.path,
+        "ggml_cli": contrast.executable.path,
         "model": ctx.file.model.path,
         "encoder": encoder.path,
         "threads": ctx.attr.threads,
@@ -75,8 +89,8 @@ def _whisper_words_impl(ctx):
         arguments = [args],
         inputs = inputs + [spec_file],
         tools = [
-            ctx.attr._cli_coreml[DefaultInfo].files_to_run,
-            ctx.attr._cli_ggml[DefaultInfo].files_to_run,
+            ctx.attr.cli[DefaultInfo].files_to_run,
+            ctx.attr.contrast_cli[DefaultInfo].files_to_run,
         ] + ([toolchain.evaluator] if toolchain.evaluator else []),
         outputs = [judgement, evidence],
         env = {},
@@ -144,24 +158,22 @@ policy. docs/transcripts.md has the rules. The evidence of every run is the outp
             values = ["", "physical", "emulated"],
             doc = "Demand a lane: another one is an error at analysis. Empty takes what the platform gives.",
         ),
-        "_cli_coreml": attr.label(
+        "cli": attr.label(
             default = "//third_party/whisper_cpp:cli_coreml",
             providers = [WhisperCliInfo],
             cfg = "target",
+            doc = "The whisper_cli of flavour coreml.",
         ),
-        "_cli_ggml": attr.label(
+        "contrast_cli": attr.label(
             default = "//third_party/whisper_cpp:cli_ggml",
             providers = [WhisperCliInfo],
             cfg = "target",
+            doc = "The whisper_cli of flavour ggml, of the same pin.",
         ),
         "_words": attr.label(
             default = "//tools/actions/gate_words",
             executable = True,
             cfg = config.exec(RUN),
-        ),
-        "_upstream": attr.label(
-            default = "//third_party/whisper_cpp:sources",
-            providers = [PinInfo],
         ),
     },
     exec_groups = RUN_GROUP,

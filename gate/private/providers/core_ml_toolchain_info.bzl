@@ -1,5 +1,7 @@
 """What a lane gives to the rules: CoreMLToolchainInfo."""
 
+visibility("//gate/...")
+
 CoreMLToolchainInfo = provider(
     doc = """The lane that a Core ML toolchain stands for, and its tools.
 

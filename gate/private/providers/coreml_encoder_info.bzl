@@ -1,5 +1,7 @@
 """A compiled Core ML encoder: CoreMLEncoderInfo."""
 
+visibility("//gate/...")
+
 CoreMLEncoderInfo = provider(
     doc = "A Core ML encoder that was compiled for one Whisper model.",
     fields = {

@@ -1,5 +1,7 @@
 """A receipt: GateReceiptInfo."""
 
+visibility("//gate/...")
+
 GateReceiptInfo = provider(
     doc = "The receipt of one gate.",
     fields = {

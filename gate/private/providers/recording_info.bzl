@@ -1,5 +1,7 @@
 """A recording and what is known about it: RecordingInfo."""
 
+visibility("//gate/...")
+
 RecordingInfo = provider(
     doc = "One recording that whisper-cli is given, with what a judgement needs to know about it.",
     fields = {

@@ -1,6 +1,6 @@
 """Digests and copies with no tool of the host: Bazel hashes what it downloads, from file:// too."""
 
-load(":messages.bzl", "bad_digest", "bad_manifest_line", "not_absolute", "path_missing")
+load(":messages.bzl", "bad_digest", "bad_file_name", "bad_manifest_line", "download_failed", "file_missing", "not_absolute", "path_missing", "pinned_file_differs")
 
 visibility("//gate/...")
 
@@ -97,3 +97,38 @@ def parse_manifest(text, path):
         entries.append((name, digest))
         last = name
     return entries
+
+def fetch_pinned(rctx, kind, endings, variable):
+    """Fetches the file that a repository pins by `file`, `sha256` and `urls`, from a folder of this machine or from its addresses.
+
+    Args:
+      rctx: the repository context.
+      kind: what messages call the file.
+      endings: what its name may end in.
+      variable: the environment variable that names the folder.
+    """
+    file, expected = rctx.attr.file, rctx.attr.sha256
+    check_digest_form(kind + " " + file, expected)
+    if "/" in file or not [e for e in endings if file.endswith(e)]:
+        fail(bad_file_name(kind, rctx.name, endings, file))
+
+    folder = path_from_environment(rctx, variable)
+    source = folder.get_child(file) if folder else None
+    if source:
+        rctx.watch(source)
+    if source and source.exists:
+        # No checksum is given here: with one, Bazel would answer from its cache and never read the file.
+        found = copy_and_hash(rctx, source, file)
+        if found != expected:
+            give_up(rctx, pinned_file_differs(kind, file, source, expected, found), file)
+    elif not rctx.attr.urls:
+        fail(file_missing(kind, file, folder, variable))
+    elif not rctx.download(rctx.attr.urls, file, sha256 = expected, allow_fail = True).success:
+        give_up(rctx, download_failed("{} {} with SHA-256 {}".format(kind, file, expected), rctx.attr.urls, variable, "the folder that holds it"), file)
+
+# Attributes of a repository that fetch_pinned fetches.
+PINNED_ATTRS = {
+    "file": attr.string(mandatory = True, doc = "The official file name, such as `ggml-tiny.en.bin`."),
+    "sha256": attr.string(mandatory = True, doc = "SHA-256 of the file, 64 hexadecimal digits."),
+    "urls": attr.string_list(doc = "Where to download it from, in order of preference."),
+}

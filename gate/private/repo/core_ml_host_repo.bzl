@@ -51,7 +51,7 @@ core_ml_host_repo = repository_rule(
     implementation = _core_ml_host_repo_impl,
     doc = """Writes `identity.json`: which Core ML this machine has.
 
-`configure = True`: `bazel sync --configure` asks again, as after an update of macOS or Xcode.""",
+`configure = True`: `bazel fetch --configure` asks again, as after an update of macOS or Xcode.""",
     configure = True,
     environ = ["DEVELOPER_DIR"],
     local = True,

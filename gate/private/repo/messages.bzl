@@ -24,7 +24,7 @@ def file_differs(name, path, origin, expected, found):
         expected,
         found,
         "This is not the pinned source: give the archive or checkout of the pinned commit, or choose the pin that it belongs to " +
-        "with --repo_env=WHISPER_CPP_PIN=.",
+        "with --repo_env=WHISPER_CPP_PIN=. A fork takes its own by --repo_env=WHISPER_CPP_ARCHIVE_<ITS NAME>=.",
     )
 
 def archive_escapes(name, origin, found):
@@ -98,19 +98,21 @@ def path_missing(variable, found):
         found = found,
     )
 
-def model_missing(file, folder):
-    return ("model {file} has no `urls`, and {where}. Put the official file under that name into a folder and name the folder by " +
-            "--repo_env=WHISPER_MODELS_DIR=/absolute/path, or give `urls`.").format(
+def file_missing(kind, file, folder, variable):
+    return ("{kind} {file} has no `urls`, and {where}. Put the official file under that name into a folder and name the folder by " +
+            "--repo_env={variable}=/absolute/path, or give `urls`.").format(
+        kind = kind,
         file = file,
-        where = "`{}`, which WHISPER_MODELS_DIR names, does not hold it".format(folder) if folder else "WHISPER_MODELS_DIR is not set",
+        variable = variable,
+        where = "`{}`, which {} names, does not hold it".format(folder, variable) if folder else variable + " is not set",
     )
 
-def model_differs(file, origin, expected, found):
+def pinned_file_differs(kind, file, origin, expected, found):
     return digest_differs(
-        "model {}, from {}".format(file, origin),
+        "{} {}, from {}".format(kind, file, origin),
         expected,
         found,
-        "This is not the pinned model: fetch the official file again (a file of some hundred bytes is an LFS pointer, not the model).",
+        "This is not the pinned {}: fetch the official file again (a file of some hundred bytes is an LFS pointer).".format(kind),
     )
 
 def speech_missing(file, folder):
@@ -141,9 +143,11 @@ def bad_manifest_line(path, number, line):
     return ("content manifest {path}, line {number}: expected `<64 hexadecimal digits>  <relative path>`, sorted by path and unique, " +
             "found `{line}`. Make the manifest with `coregate pin manifest`.").format(path = path, number = number, line = line)
 
-def bad_file_name(name, found):
-    return "model {name}: `file` must be a plain file name that ends in `.bin`, found `{found}`. Keep the official name.".format(
+def bad_file_name(kind, name, endings, found):
+    return "{kind} {name}: `file` must be a plain file name that ends in {endings}, found `{found}`. Keep the official name.".format(
+        kind = kind,
         name = name,
+        endings = " or ".join(["`{}`".format(e) for e in endings]),
         found = found,
     )
 
@@ -155,6 +159,14 @@ def unknown_pin(wanted, known):
 
 def bad_pin(path, why):
     return "pin {path}: {why}. See third_party/whisper_cpp/pins for the form of a pin.".format(path = path, why = why)
+
+def bad_fork_name(name):
+    return ("whisper.fork: `name` must be lower-case letters, digits and underscores that begin with a letter, and not `whisper_cpp`, " +
+            "found `{}`. It names a repository of yours; upstream's own stays beside it.").format(name)
+
+def bad_patch_label(path, found):
+    return ("pin {}: a patch's `label` must begin with `//`, for a file of the pin's own repository, or with `@rules_coreml_gate//patches:`, " +
+            "found `{}`. Correct the pin.").format(path, found)
 
 def repository_taken(name, modules):
     return ("repository `{name}` is asked for by modules {modules} with different settings. The root module may decide: write its tag " +

@@ -25,6 +25,10 @@ _MAX_FOLDERS = 20000
 _UNPATCHED = "unpatched"
 _MANIFEST = "upstream.manifest"
 
+# Copies of the patches, as they were verified: receipts bind them.
+_PATCH = "compatibility.patch"
+_FURTHER = "further_{}.patch"
+
 def _find_roots(top, anchor):
     """The folders nearest to `top` that hold `anchor`, and how many folders were seen."""
     level, seen = [top], 0
@@ -51,9 +55,13 @@ def _unpack(rctx, pin, archive, origin):
             rctx.delete(path)
         give_up(rctx, archive_escapes(pin["name"], origin, names), _MANIFEST)
 
+def _own_archive(rctx):
+    """The variable that names the source of this repository alone, such as WHISPER_CPP_ARCHIVE_MY_FORK."""
+    return "{}_{}".format(_ARCHIVE, rctx.attr.short_name.upper().replace("-", "_").replace(".", "_"))
+
 def _source_tree(rctx, pin, manifest):
     """Makes the unverified source available. Returns its root and a name for messages."""
-    given = path_from_environment(rctx, _ARCHIVE)
+    given = path_from_environment(rctx, _own_archive(rctx)) or path_from_environment(rctx, _ARCHIVE)
     if given and given.is_dir:
         origin, top = "checkout " + str(given), given
     elif given:
@@ -64,7 +72,7 @@ def _source_tree(rctx, pin, manifest):
         origin, top = "archive " + pin["urls"][0], rctx.path(INCOMING + "/tree")
         archive = INCOMING + "/archive.tar.gz"
         if not rctx.download(pin["urls"], archive, allow_fail = True).success:
-            give_up(rctx, download_failed("whisper.cpp at pin " + pin["name"], pin["urls"], _ARCHIVE, "an archive or a checkout of it"))
+            give_up(rctx, download_failed("whisper.cpp at pin " + pin["name"], pin["urls"], _own_archive(rctx), "an archive or a checkout of it"))
         _unpack(rctx, pin, archive, origin)
 
     anchor = pin["patched_file"]["path"]
@@ -83,7 +91,8 @@ def _verified_sources(rctx, pin, manifest):
     """Copies every file that the manifest names, and nothing else. Returns the top-level names it made."""
     root, origin = _source_tree(rctx, pin, manifest)
     from_checkout = not str(root).startswith(str(rctx.path(INCOMING)))
-    made = {_UNPATCHED: None, _MANIFEST: None}
+    made = {_UNPATCHED: None, _MANIFEST: None, _PATCH: None}
+    made |= {_FURTHER.format(i + 1): None for i in range(len(rctx.attr.patches))}
     for path, expected in manifest:
         source = root.get_child(*path.split("/"))
         if from_checkout:
@@ -94,22 +103,40 @@ def _verified_sources(rctx, pin, manifest):
             give_up(rctx, file_differs(pin["name"], path, origin, expected, found), *made.keys())
     return made.keys()
 
-def _apply_patch(rctx, pin, made):
-    label, patched = str(rctx.attr.patch), pin["patched_file"]
-    rctx.watch(rctx.path(rctx.attr.patch))
-    patch = INCOMING + "/the.patch"
-    found = copy_and_hash(rctx, rctx.path(rctx.attr.patch), patch)
-    if found != pin["patch"]["sha256"]:
-        give_up(rctx, patch_differs(pin["name"], label, pin["patch"]["sha256"], found), *made)
-    touched = touched_files(rctx.read(patch, watch = "no"), label)
-    if touched != [patched["path"]]:
-        give_up(rctx, patch_touches(label, patched["path"], touched), *made)
+def _verified_patch(rctx, pin, label, sha256, output, made):
+    """Copies a patch whose SHA-256 is the pinned one, and returns the files that it touches."""
+    rctx.watch(rctx.path(label))
+    found = copy_and_hash(rctx, rctx.path(label), output)
+    if found != sha256:
+        give_up(rctx, patch_differs(pin["name"], str(label), sha256, found), *made)
+    return touched_files(rctx.read(output, watch = "no"), str(label))
 
+def _check_patched(rctx, pin, file, made):
+    found = copy_and_hash(rctx, rctx.path(file["path"]), INCOMING + "/patched")
+    if found != file["sha256"]:
+        give_up(rctx, patched_file_differs(pin["name"], file["path"], file["sha256"], found), *made)
+
+def _apply_patch(rctx, pin, made):
+    patched = pin["patched_file"]
+    touched = _verified_patch(rctx, pin, rctx.attr.patch, pin["patch"]["sha256"], _PATCH, made)
+    if touched != [patched["path"]]:
+        give_up(rctx, patch_touches(str(rctx.attr.patch), patched["path"], touched), *made)
     copy_and_hash(rctx, rctx.path(patched["path"]), _UNPATCHED + "/" + patched["path"])
-    rctx.patch(patch, strip = 1)
-    found = copy_and_hash(rctx, rctx.path(patched["path"]), INCOMING + "/patched")
-    if found != patched["sha256"]:
-        give_up(rctx, patched_file_differs(pin["name"], patched["path"], patched["sha256"], found), *made)
+    rctx.patch(_PATCH, strip = 1)
+    _check_patched(rctx, pin, patched, made)
+
+def _apply_further(rctx, pin, made):
+    """Applies the patches of the pin's owner, in order, each to files that the manifest names."""
+    for i, patch in enumerate(pin.get("patches", [])):
+        copy = _FURTHER.format(i + 1)
+        label = rctx.attr.patches[i]
+        touched = _verified_patch(rctx, pin, label, patch["sha256"], copy, made)
+        expected = [f["path"] for f in patch["patched_files"]]
+        if sorted(touched) != sorted(expected):
+            give_up(rctx, patch_touches(str(label), ", ".join(expected), touched), *made)
+        rctx.patch(copy, strip = 1)
+        for file in patch["patched_files"]:
+            _check_patched(rctx, pin, file, made)
 
 def _copy_manifest(rctx, pin):
     found = copy_and_hash(rctx, rctx.path(rctx.attr.manifest), _MANIFEST)
@@ -129,9 +156,11 @@ def _whisper_cpp_repo_impl(rctx):
 
     made = _verified_sources(rctx, pin, manifest)
     _apply_patch(rctx, pin, made)
+    _apply_further(rctx, pin, made)
 
     # Again: an archive that writes where it likes may have written here.
     _copy_manifest(rctx, pin)
+    further = {"patches": pin["patches"]} if pin.get("patches") else {}
     rctx.file("pin.json", json.encode_indent({
         "name": pin["name"],
         "commit": pin["commit"],
@@ -140,7 +169,7 @@ def _whisper_cpp_repo_impl(rctx):
         "manifest_sha256": pin["manifest"]["sha256"],
         "patch": {"label": pin["patch"]["label"], "sha256": pin["patch"]["sha256"]},
         "patched_file": pin["patched_file"],
-    }, indent = "  ") + "\n", executable = False)
+    } | further, indent = "  ") + "\n", executable = False)
 
     # Last: without this file nothing here is a target.
     rctx.template("BUILD.bazel", rctx.attr.overlay, substitutions = {
@@ -149,6 +178,8 @@ def _whisper_cpp_repo_impl(rctx):
         "%{ggml_commit}": pin["versions"]["ggml_commit"],
         "%{whisper_version}": pin["versions"]["whisper"],
         "%{patched_file}": pin["patched_file"]["path"],
+        "%{patch}": _PATCH,
+        "%{patches}": repr([_FURTHER.format(i + 1) for i in range(len(rctx.attr.patches))]),
     }, executable = False)
     rctx.delete(INCOMING)
 
@@ -158,13 +189,15 @@ whisper_cpp_repo = repository_rule(
 
 What is pinned is content: the origin may be any archive or checkout. Verified in
 this order, and the first difference ends the fetch: the manifest, each file that
-it names, the patch, that the patch touches exactly one file, the patched file.
+it names, the patch, that the patch touches exactly one file, the patched file, each further patch and what it touches.
 Only files that the manifest names reach the repository. `unpatched/` holds the
 one file as upstream has it, for experiments.""",
     attrs = {
         "pin": attr.label(mandatory = True, allow_single_file = [".json"], doc = "The pin."),
         "manifest": attr.label(mandatory = True, allow_single_file = True, doc = "The pin's content manifest."),
         "patch": attr.label(mandatory = True, allow_single_file = [".patch"], doc = "The pin's compatibility patch."),
+        "patches": attr.label_list(allow_files = [".patch"], doc = "Patches of the pin's owner on top of it, in the pin's order."),
+        "short_name": attr.string(mandatory = True, doc = "What the root module calls this repository."),
         "overlay": attr.label(mandatory = True, allow_single_file = True, doc = "The BUILD file."),
     },
     environ = [_ARCHIVE],

@@ -1,4 +1,4 @@
-"""whisper_models_repo: one place for all models, each fetched only when it is needed."""
+"""whisper_models_repo: one place for all models, or all encoders, each fetched only when it is needed."""
 
 visibility("//gate/...")
 
@@ -10,8 +10,8 @@ def _whisper_models_repo_impl(rctx):
 
 whisper_models_repo = repository_rule(
     implementation = _whisper_models_repo_impl,
-    doc = "Aliases `@whisper_models//:<name>` to the repository of each model.",
+    doc = "Aliases `:<name>` to the repository of each model or encoder.",
     attrs = {
-        "models": attr.string_dict(mandatory = True, doc = "Label of the model by name."),
+        "models": attr.string_dict(mandatory = True, doc = "Label of each by name."),
     },
 )

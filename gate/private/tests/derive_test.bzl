@@ -3,6 +3,8 @@
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//gate/private:derive.bzl", "derived_encoder_name")
 
+visibility("//gate/private/tests")
+
 _ROWS = {
     "ggml-base.en-Q5_0.bin": "ggml-base.en-Q5_0-encoder",
     "ggml-base.en-f16.bin": "ggml-base.en-f16-encoder",

@@ -1,16 +1,12 @@
 """The physical lane's compile and parity actions, as far as a machine without Xcode can see them."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//gate/private:artifact_contract.bzl", "artifact_contract")
 load("//gate/private:encoder_parity.bzl", "encoder_parity")
 load("//gate/private:physical_core_ml.bzl", "physical_core_ml")
-load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
+load(":stubs.bzl", "bridge_stub", "encoder_stub")
 
-def _bridge_impl(_ctx):
-    return [CcInfo()]
-
-# Stands for upstream's bridge, which only Apple's compiler takes.
-_bridge = rule(implementation = _bridge_impl)
+visibility("//gate/private/tests")
 
 def _compile_impl(ctx):
     core_ml = ctx.attr.toolchain[platform_common.ToolchainInfo].core_ml
@@ -44,13 +40,6 @@ def _compile_action_test_impl(ctx):
 
 _compile_action_test = analysistest.make(_compile_action_test_impl)
 
-def _encoder_impl(ctx):
-    compiled = ctx.actions.declare_directory("parity/ggml-model-encoder.mlmodelc")
-    ctx.actions.run_shell(outputs = [compiled], command = "exit 1")
-    return [CoreMLEncoderInfo(package = None, compiled = compiled, precision = "float32")]
-
-_encoder = rule(implementation = _encoder_impl)
-
 def _parity_action_test_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = [a for a in analysistest.target_actions(env) if a.mnemonic == "GateParity"]
@@ -65,16 +54,33 @@ def _parity_action_test_impl(ctx):
     asserts.true(env, "identity.json" in inputs, "the machine's identity must stand in the key, found inputs {}".format(inputs))
     return analysistest.end(env)
 
+# On a Mac too, where the physical lane would be resolved.
+_EMULATED = {str(Label("//gate:lane")): "emulated"}
+
 _parity_action_test = analysistest.make(
     _parity_action_test_impl,
     attrs = {"physical": attr.bool(default = False)},
+    config_settings = _EMULATED,
 )
+
+_PHYSICAL = {"//command_line_option:extra_toolchains": [str(Label("//gate/private/tests:physical_stub_toolchain"))]}
 
 _physical_parity_action_test = analysistest.make(
     _parity_action_test_impl,
     attrs = {"physical": attr.bool(default = True)},
-    config_settings = {"//command_line_option:extra_toolchains": [str(Label("//gate/private/tests:physical_stub_toolchain"))]},
+    config_settings = _PHYSICAL,
 )
+
+def _contract_action_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    (action,) = [a for a in analysistest.target_actions(env) if a.mnemonic == "GateContract"]
+    said = [a.split("=")[0] for a in action.argv if a.startswith(("--identity=", "--minimum_macos="))]
+    asserts.equals(env, ctx.attr.said, said)
+    return analysistest.end(env)
+
+_CONTRACT = {"said": attr.string_list()}
+_contract_action_test = analysistest.make(_contract_action_test_impl, attrs = _CONTRACT, config_settings = _EMULATED)
+_physical_contract_action_test = analysistest.make(_contract_action_test_impl, attrs = _CONTRACT, config_settings = _PHYSICAL)
 
 def physical(name):
     """Declares the tests.
@@ -82,7 +88,7 @@ def physical(name):
     Args:
       name: of the test_suite.
     """
-    _bridge(
+    bridge_stub(
         name = "bridge_stub",
         tags = ["manual"],
     )
@@ -100,7 +106,7 @@ def physical(name):
         toolchain = ":physical_stub",
         toolchain_type = "//gate/toolchains:core_ml_toolchain_type",
     )
-    _encoder(
+    encoder_stub(
         name = "parity_encoder",
         tags = ["manual"],
     )
@@ -118,6 +124,29 @@ def physical(name):
         name = name + "_parity",
         target_under_test = ":lane_parity",
     )
+    for named in ("", "13.0"):
+        artifact_contract(
+            name = "contract_" + (named or "of_the_worker"),
+            encoder = ":parity_encoder",
+            minimum_macos = named,
+            model = ":model.bin",
+            tags = ["manual"],
+        )
+    _contract_action_test(
+        name = name + "_emulated_contract",
+        said = [],
+        target_under_test = ":contract_of_the_worker",
+    )
+    _physical_contract_action_test(
+        name = name + "_contract",
+        said = ["--identity"],
+        target_under_test = ":contract_of_the_worker",
+    )
+    _physical_contract_action_test(
+        name = name + "_named_contract",
+        said = ["--minimum_macos"],
+        target_under_test = ":contract_13.0",
+    )
     _compile(
         name = "physical_compile",
         toolchain = ":physical_stub",
@@ -129,5 +158,5 @@ def physical(name):
     )
     native.test_suite(
         name = name,
-        tests = [name + suffix for suffix in ("_compile", "_parity", "_emulated_parity")],
+        tests = [name + suffix for suffix in ("_compile", "_contract", "_emulated_contract", "_named_contract", "_parity", "_emulated_parity")],
     )

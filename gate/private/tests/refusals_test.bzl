@@ -3,6 +3,8 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("//gate:defs.bzl", "coreml_compile", "coreml_encoder", "recording", "whisper_cli", "whisper_run", "whisper_words")
 
+visibility("//gate/private/tests")
+
 def _refusal_test_impl(ctx):
     env = analysistest.begin(ctx)
     for part in ctx.attr.message:

@@ -1,44 +1,12 @@
 """Workers: which lane a platform gives, what stands in the keys, and both lanes in one build."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//gate:defs.bzl", "core_ml_worker", "gate_release", "receipt_on", "two_lane_release", "whisper_run")
 load("//gate/private:core_ml_identity.bzl", "core_ml_identity")
-load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
-load("//gate/private/providers:gate_receipt_info.bzl", "GateReceiptInfo")
-load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
 load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
+load(":stubs.bzl", "bridge_stub", "cli_stub", "encoder_stub", "receipt_stub")
 
-# Stand for what needs Apple's compiler: upstream's bridge, a whisper-cli, an encoder.
-_bridge = rule(implementation = lambda _ctx: [CcInfo()])
-
-def _cli_impl(ctx):
-    executable = ctx.actions.declare_file(ctx.label.name)
-    defines = ctx.actions.declare_file(ctx.label.name + ".json")
-    ctx.actions.write(executable, "", is_executable = True)
-    ctx.actions.write(defines, "[]")
-    return [
-        DefaultInfo(executable = executable),
-        WhisperCliInfo(executable = executable, flavour = "coreml", defines = defines),
-    ]
-
-_cli = rule(implementation = _cli_impl, executable = True)
-
-def _encoder_impl(ctx):
-    compiled = ctx.actions.declare_directory("ggml-model-encoder.mlmodelc")
-    ctx.actions.run_shell(outputs = [compiled], command = "exit 1")
-    return [CoreMLEncoderInfo(package = None, compiled = compiled, precision = "float32")]
-
-_encoder = rule(implementation = _encoder_impl)
-
-def _receipt_impl(ctx):
-    run = ctx.attr.run[WhisperRunInfo]
-    return [GateReceiptInfo(receipt = run.evidence, lane = run.lane)]
-
-_receipt = rule(
-    implementation = _receipt_impl,
-    attrs = {"run": attr.label(mandatory = True, providers = [WhisperRunInfo])},
-)
+visibility("//gate/private/tests")
 
 # What a user gives on the command line, or registers in MODULE.bazel.
 def _on(platform, toolchains):
@@ -122,6 +90,9 @@ _asked_again_test = analysistest.make(
 
 _MANUAL = ["manual"]
 
+# A Mac finds no C++ toolchain for Linux, which building for a Linux platform takes.
+_LINUX = ["@platforms//os:linux"]
+
 def _subjects():
     for name, build in (("mac_one", "24G84"), ("mac_two", "24G90")):
         core_ml_worker(
@@ -133,6 +104,7 @@ def _subjects():
             os_version = "15.6",
             xcode_build = "16F6",
             xcode_version = "16.4",
+            macos_sdk_version = "15.5",
             predictor = "//tools/actions/gate_coremlc",
         )
 
@@ -153,9 +125,9 @@ def _subjects():
         xcode_build = "16F6",
         xcode_version = "16.4",
     )
-    _bridge(name = "worker_bridge", tags = _MANUAL)
-    _cli(name = "worker_cli", tags = _MANUAL)
-    _encoder(name = "worker_encoder", tags = _MANUAL)
+    bridge_stub(name = "worker_bridge", tags = _MANUAL)
+    cli_stub(name = "worker_cli")
+    encoder_stub(name = "worker_encoder", tags = _MANUAL)
     for kind in ("coreml", "canary", "contrast"):
         whisper_run(
             name = "worker_" + kind,
@@ -167,7 +139,7 @@ def _subjects():
             model = ":model.bin",
             tags = _MANUAL,
         )
-    _receipt(name = "worker_receipt", run = ":worker_canary", tags = _MANUAL)
+    receipt_stub(name = "worker_receipt", run = ":worker_canary", tags = _MANUAL)
     two_lane_release(
         name = "both_lanes",
         emulated = "//gate/platforms:linux_x86_64",
@@ -203,8 +175,8 @@ def workers(name):
     _subjects()
     _on_mac_one_test(name = "on_mac_one_test", target_under_test = ":worker_canary", lane = "physical", identity = "mac_one_identity_file.json")
     _on_mac_two_test(name = "on_mac_two_test", target_under_test = ":worker_coreml", lane = "physical", identity = "mac_two_identity_file.json")
-    _on_linux_test(name = "on_linux_test", target_under_test = ":worker_canary", lane = "emulated", identity = "x86_64.json")
-    _both_lanes_test(name = "both_lanes_test", target_under_test = ":both_lanes")
+    _on_linux_test(name = "on_linux_test", target_under_test = ":worker_canary", lane = "emulated", identity = "x86_64.json", target_compatible_with = _LINUX)
+    _both_lanes_test(name = "both_lanes_test", target_under_test = ":both_lanes", target_compatible_with = _LINUX)
     refusals = {
         "emulated_of_mac": ["the emulated receipt must come from the emulated lane", "mac_two is on the physical one"],
         "mac_with_hole_identity_file": ["`os_build` must be what the worker itself says", "docs/remote.md"],
@@ -212,7 +184,7 @@ def workers(name):
         "release_of_nothing": ["a release of nothing proves nothing"],
     }
     for subject, message in refusals.items():
-        _refusal_test(name = subject + "_test", target_under_test = ":" + subject, message = message)
+        _refusal_test(name = subject + "_test", target_under_test = ":" + subject, message = message, target_compatible_with = _LINUX)
     _relative_ledger_test(name = "relative_ledger_test", target_under_test = ":worker_canary", message = ["must be an absolute path, found `ledger`"])
     asked = []
     for kind, want in (("coreml", {"attempt": 7}), ("canary", {"attempt_ledger": "/ledger"}), ("contrast", {})):

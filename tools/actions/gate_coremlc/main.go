@@ -112,7 +112,7 @@ func sameXcode(identity string) error {
 	}
 	if named["xcode_build"] != build {
 		return fmt.Errorf("WORKER_IDENTITY: the action's key names Xcode build %q, this machine has %q: send it to a machine with that Xcode, "+
-			"or correct the key (bazel sync --configure, or the worker's core_ml_worker)", named["xcode_build"], build)
+			"or correct the key (bazel fetch --configure, or the worker's core_ml_worker)", named["xcode_build"], build)
 	}
 	return nil
 }

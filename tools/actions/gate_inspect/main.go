@@ -1,6 +1,9 @@
 // Command gate_inspect judges a model and its compiled encoder in a build action:
 //
-//	gate_inspect --model=M.bin --encoder=DIR.mlmodelc --out=CONTRACT.json [--minimum_macos=13.0]
+//	gate_inspect --model=M.bin --encoder=DIR.mlmodelc --out=CONTRACT.json [--minimum_macos=13.0 | --identity=FILE.json]
+//
+// The encoder must be readable by the macOS that --minimum_macos names, or by the one of the worker that an identity
+// describes (its os_version); without either it is held to none.
 //
 // It writes the judgement "contract", in the form that gates and receipts read, whatever the verdict
 // is. Names and places are judged as they ship: the two side by side, each under its own name. Exit
@@ -31,6 +34,7 @@ func run(args []string, stderr io.Writer) int {
 	encoder := flags.String("encoder", "", "the compiled encoder, a `folder`")
 	out := flags.String("out", "", "where the judgement goes")
 	minimum := flags.String("minimum_macos", "", "the oldest macOS that must read the encoder")
+	identity := flags.String("identity", "", "the worker's identity `file`, whose os_version is the oldest macOS")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -38,11 +42,44 @@ func run(args []string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "gate_inspect: --model, --encoder and --out are needed, and nothing else")
 		return 2
 	}
-	if err := inspect(*model, *encoder, *out, *minimum); err != nil {
+	if *minimum != "" && *identity != "" {
+		fmt.Fprintln(stderr, "gate_inspect: --minimum_macos and --identity both name the oldest macOS: give one")
+		return 2
+	}
+	if err := (artifact.Options{MinimumMacOS: *minimum}).Check(); err != nil {
+		fmt.Fprintf(stderr, "gate_inspect: %v\n", err)
+		return 2
+	}
+	err := func() error {
+		if *identity != "" {
+			var err error
+			if *minimum, err = osVersion(*identity); err != nil {
+				return err
+			}
+		}
+		return inspect(*model, *encoder, *out, *minimum)
+	}()
+	if err != nil {
 		fmt.Fprintf(stderr, "gate_inspect: %v\n", err)
 		return 1
 	}
 	return 0
+}
+
+// osVersion is the version of macOS that a worker's identity names.
+func osVersion(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read --identity: %w", err)
+	}
+	identity := map[string]string{}
+	if err := json.Unmarshal(data, &identity); err != nil {
+		return "", fmt.Errorf("identity %s: expected one object of strings: %w", filepath.Base(path), err)
+	}
+	if identity["os_version"] == "" {
+		return "", fmt.Errorf("identity %s: expected os_version, the worker's macOS, found none: describe the worker with core_ml_worker", filepath.Base(path))
+	}
+	return identity["os_version"], nil
 }
 
 func inspect(model, encoder, out, minimum string) (err error) {
@@ -66,7 +103,11 @@ func inspect(model, encoder, out, minimum string) (err error) {
 	if err != nil {
 		return err
 	}
-	b, err := json.MarshalIndent(judgement(r), "", "  ")
+	j := judgement(r)
+	if minimum != "" {
+		j.Facts["held_to_macos"] = minimum
+	}
+	b, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
 		return err
 	}

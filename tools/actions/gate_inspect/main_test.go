@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,5 +74,59 @@ func TestUsage(t *testing.T) {
 	var stderr bytes.Buffer
 	if code := run([]string{"--model=/absent.bin", "--encoder=/absent.mlmodelc", "--out=" + filepath.Join(t.TempDir(), "x")}, &stderr); code != 1 || stderr.Len() == 0 {
 		t.Errorf("inputs that are missing: exit code %d, %q", code, &stderr)
+	}
+}
+
+func TestMinimumOfTheWorker(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	if err := synthetic.Write(&b, synthetic.Options{State: 16, Heads: 2, Layers: 1, AudioCtx: 10, TextCtx: 4, Vocab: 8}); err != nil {
+		t.Fatal(err)
+	}
+	model, enc := filepath.Join(dir, "ggml-x.bin"), filepath.Join(dir, "ggml-x-encoder.mlmodelc")
+	if err := errors.Join(os.WriteFile(model, b.Bytes(), 0o644), os.MkdirAll(enc, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) string {
+		path := filepath.Join(dir, "identity.json")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return "--identity=" + path
+	}
+	for name, tc := range map[string]struct {
+		flags []string
+		code  int
+		want  string // in the judgement, or in the message
+	}{
+		"worker":            {[]string{write(`{"lane": "physical", "os_version": "15.6"}`)}, 0, `"held_to_macos": "15.6"`},
+		"named":             {[]string{"--minimum_macos=13.0"}, 0, `"held_to_macos": "13.0"`},
+		"both":              {[]string{write(`{"os_version": "15.6"}`), "--minimum_macos=13.0"}, 2, "give one"},
+		"no name of macOS":  {[]string{"--minimum_macos=sonoma"}, 2, "expected a version in digits"},
+		"absent identity":   {[]string{"--identity=" + dir + "/absent"}, 1, "read --identity"},
+		"neither is no lie": {nil, 0, `"name": "contract"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "worker" {
+				write(`{"lane": "physical", "os_version": "15.6"}`)
+			}
+			out := filepath.Join(t.TempDir(), "out.json")
+			var stderr bytes.Buffer
+			code := run(append([]string{"--model=" + model, "--encoder=" + enc, "--out=" + out}, tc.flags...), &stderr)
+			text, err := os.ReadFile(out)
+			if code == 0 && err != nil {
+				t.Fatal(err)
+			}
+			if code != tc.code || !strings.Contains(string(text)+stderr.String(), tc.want) {
+				t.Errorf("exit code %d, want %d, with %q in:\n%s%s", code, tc.code, tc.want, text, &stderr)
+			}
+		})
+	}
+	for _, text := range []string{`{"lane": "physical"}`, `{"os_version": 15}`, `{"os_version": "sequoia"}`, `[]`} {
+		var stderr bytes.Buffer
+		out := filepath.Join(t.TempDir(), "out.json")
+		if code := run([]string{"--model=" + model, "--encoder=" + enc, "--out=" + out, write(text)}, &stderr); code == 0 {
+			t.Errorf("identity %s was taken", text)
+		}
 	}
 }

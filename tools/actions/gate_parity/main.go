@@ -1,6 +1,10 @@
 // Command gate_parity is the build action that judges an encoder's numbers.
 //
-//	gate_parity --model=M.bin --encoder=DIR [--mel=FILE] [--policy=NAME] [--probe=PROGRAM --identity=FILE] --out=JUDGEMENT.json
+//	gate_parity --model=M.bin --encoder=DIR [--mel=FILE] [--policy=NAME]
+//		[--reference=FILE --reference_sidecar=FILE.json] [--probe=PROGRAM --identity=FILE] --out=JUDGEMENT.json
+//
+// The reference is computed from the .bin's tensors, or is the source model's own output, whose sidecar says how it was
+// made (package parity). The digests of both stand in the judgement.
 //
 // It exits 0 when it could judge, whatever the verdict; broken input exits 1. The mel is a tensor file
 // or a 16 kHz mono WAV; without one a built-in sound is used. With --probe, on a Mac, the numbers are
@@ -14,6 +18,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -21,6 +26,7 @@ import (
 	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
@@ -42,6 +48,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags.StringVar(&q.Mel, "mel", "", "the mel: a tensor `file`, or a 16 kHz mono .wav")
 	flags.StringVar(&q.Policy, "policy", "", "`name` of the frozen policy")
 	flags.StringVar(&q.Probe, "probe", "", "the coremlprobe `program` to predict with")
+	flags.StringVar(&q.Reference, "reference", "", "the source model's own output for that mel, a tensor `file`")
+	sidecar := flags.String("reference_sidecar", "", "what made --reference, a `file`")
 	identity := flags.String("identity", "", "the toolchain's identity `file`, with --probe")
 	out := flags.String("out", "", "where the judgement goes")
 	if err := flags.Parse(args); err != nil {
@@ -55,20 +63,24 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "gate_parity: --probe and --identity are given together or not at all")
 		return 2
 	}
+	if (q.Reference == "") != (*sidecar == "") {
+		fmt.Fprintln(stderr, "gate_parity: --reference and --reference_sidecar are given together or not at all")
+		return 2
+	}
 	if q.Probe != "" {
 		if err := runner.CheckWorker(*identity); err != nil {
 			fmt.Fprintf(stderr, "gate_parity: %v\n", err)
 			return 1
 		}
 	}
-	if err := compare(ctx, q, *out); err != nil {
+	if err := compare(ctx, q, *sidecar, *out); err != nil {
 		fmt.Fprintf(stderr, "gate_parity: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
-func compare(ctx context.Context, q evaluation.Request, out string) (err error) {
+func compare(ctx context.Context, q evaluation.Request, sidecar, out string) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(out), ".parity-")
 	if err != nil {
 		return err
@@ -79,17 +91,47 @@ func compare(ctx context.Context, q evaluation.Request, out string) (err error) 
 		return err
 	}
 	q.Encoder = staged
+	facts := map[string]any{}
+	if q.Reference != "" {
+		if q.Reference, err = stageReference(dir, q.Reference, sidecar, facts); err != nil {
+			return err
+		}
+	}
 	r, err := evaluation.Run(ctx, q)
 	if err != nil {
 		return err
 	}
-	b, err := json.MarshalIndent(judgement(r), "", "  ")
+	j := judgement(r)
+	maps.Copy(j.Facts, facts)
+	b, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
 		return err
 	}
 	// A judgement names things as they ship, not where they were looked at.
 	text := strings.ReplaceAll(string(b), dir+string(filepath.Separator), "")
 	return os.WriteFile(out, append([]byte(text), '\n'), 0o644)
+}
+
+// stageReference lays a reference and its sidecar out beside each other, as the reader of sides wants them, and adds their
+// digests to the facts of the judgement.
+func stageReference(dir, reference, sidecar string, facts map[string]any) (string, error) {
+	staged := filepath.Join(dir, "reference", filepath.Base(reference))
+	if err := os.Mkdir(filepath.Dir(staged), 0o755); err != nil {
+		return "", err
+	}
+	for _, f := range []struct{ from, to, fact string }{
+		{reference, staged, "reference_sha256"}, {sidecar, staged + ".json", "reference_sidecar_sha256"},
+	} {
+		if err := stage.Stage(f.from, f.to); err != nil {
+			return "", err
+		}
+		sum, _, err := tree.HashFile(f.to)
+		if err != nil {
+			return "", err
+		}
+		facts[f.fact] = sum
+	}
+	return staged, nil
 }
 
 // judgement gives a result the form that gates read. Facts are flat there, the measured numbers among

@@ -32,6 +32,9 @@ const maxPairs = 1000
 // would open for it, and every encoder that belongs to none. Models come first,
 // in the order of their names. The folder's own folders are not searched.
 func InspectFolder(dir string, o Options) ([]*Report, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

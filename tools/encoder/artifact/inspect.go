@@ -85,6 +85,9 @@ type Encoder struct {
 // encoder the derived one is taken, without a model the encoder is judged alone
 // and cannot pass. The error is for what could not be judged at all.
 func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
 	r := &Report{}
 	var reasons []reason.Reason
 	var m *ggml.Model

@@ -58,6 +58,22 @@ func (e *encoder) version(minimum string) string {
 	return system
 }
 
+// Check refuses a minimum macOS that is no version: one to three numbers with dots between them.
+func (o Options) Check() error {
+	minimum := o.MinimumMacOS
+	if minimum == "" {
+		return nil
+	}
+	parts := strings.Split(minimum, ".")
+	for _, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 || strconv.Itoa(n) != p || len(parts) > 3 {
+			return fmt.Errorf("minimum macOS: expected a version in digits such as 13.0, found %q: write the version and not its name", minimum)
+		}
+	}
+	return nil
+}
+
 // newer reports whether version a is above version b, part by part.
 func newer(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")

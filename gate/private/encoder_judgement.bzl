@@ -1,0 +1,95 @@
+"""What the judgements over a model and its encoder have in common: attributes, arguments, action, result."""
+
+load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
+load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
+
+visibility("//gate/...")
+
+ENCODER_JUDGEMENT_ATTRS = {
+    "model": attr.label(
+        mandatory = True,
+        allow_single_file = True,
+        doc = "The ggml `.bin`.",
+    ),
+    "encoder": attr.label(
+        mandatory = True,
+        providers = [CoreMLEncoderInfo],
+        doc = "The compiled encoder: a coreml_encoder.",
+    ),
+}
+
+def judge_encoder(ctx, mnemonic, message, judge, options = {}, files = {}, tools = {}, requirements = {}):
+    """Declares the action that writes `<name>.json`, a judgement over model and encoder.
+
+    Args:
+      ctx: of a rule made by encoder_judgement_rule.
+      mnemonic: of the action.
+      message: its progress message.
+      judge: the program that judges.
+      options: values of the judge's flags by name; empty ones are left out.
+      files: File, or None, by the name of the flag that names it.
+      tools: FilesToRunProvider, or None, by the name of the flag that names it.
+      requirements: execution requirements of the action.
+
+    Returns:
+      A list of providers.
+    """
+    encoder = ctx.attr.encoder[CoreMLEncoderInfo].compiled
+    judgement = ctx.actions.declare_file(ctx.label.name + ".json")
+    args = ctx.actions.args()
+    args.add(ctx.file.model, format = "--model=%s")
+    args.add_all([encoder], format_each = "--encoder=%s", expand_directories = False)
+    given = [(name, file) for name, file in files.items() if file]
+    programs = [(name, tool) for name, tool in tools.items() if tool]
+    for name, value in options.items():
+        if value:
+            args.add(value, format = "--" + name + "=%s")
+    for name, file in given:
+        args.add(file, format = "--" + name + "=%s")
+    for name, tool in programs:
+        args.add(tool.executable, format = "--" + name + "=%s")
+    args.add(judgement, format = "--out=%s")
+    ctx.actions.run(
+        mnemonic = mnemonic,
+        progress_message = message,
+        executable = judge,
+        arguments = [args],
+        inputs = [ctx.file.model, encoder] + [file for _, file in given],
+        outputs = [judgement],
+        tools = [tool for _, tool in programs],
+        exec_group = RUN,
+        execution_requirements = requirements,
+        env = {},
+    )
+    return [DefaultInfo(files = depset([judgement]))]
+
+def lane_identity(ctx):
+    """The identity of the machine that a judgement of the physical lane depends on; None on the emulated one."""
+    lane = core_ml(ctx)
+    return lane.identity if lane.lane == "physical" else None
+
+def encoder_judgement_rule(implementation, judge, doc, attrs):
+    """A rule that judges a model and its encoder.
+
+    Args:
+      implementation: of the rule.
+      judge: label of the program that judges, the attribute `_judge`.
+      doc: of the rule.
+      attrs: of the rule, beside ENCODER_JUDGEMENT_ATTRS.
+
+    Returns:
+      A rule.
+    """
+    return rule(
+        implementation = implementation,
+        doc = doc,
+        attrs = ENCODER_JUDGEMENT_ATTRS | attrs | {
+            "_judge": attr.label(
+                default = judge,
+                executable = True,
+                cfg = config.exec(RUN),
+            ),
+        },
+        exec_groups = RUN_GROUP,
+        toolchains = [CORE_ML_TOOLCHAIN_TYPE],
+    )

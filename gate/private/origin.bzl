@@ -1,0 +1,88 @@
+"""Which pin a program belongs to: that of the sources which its own compile actions read, or none."""
+
+load("//gate/private/providers:pin_info.bzl", "PinInfo")
+
+visibility("//gate/...")
+
+# Our own source that a program of the emulated lane links: the double of the bridge.
+_DOUBLE = Label("//third_party/whisper_cpp/double")
+
+_EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+# What the check of a program of no pin lists; more would be no clearer.
+_MOST = 20
+
+def _is_double(file):
+    """Whether a file is the double's own source, and not what some rule wrote there."""
+    label = file.owner
+    return file.is_source and label.repo_name == _DOUBLE.repo_name and (label.package + "/").startswith(_DOUBLE.package + "/")
+
+def foreign(info, pin, executable):
+    """What a program is made of that its pin does not vouch for.
+
+    Args:
+      info: the CompiledInfo of the program.
+      pin: the PinInfo that it claims.
+      executable: the File that runs.
+
+    Returns:
+      A sorted list of paths; empty if the program is the pin's.
+    """
+    pinned = {f.path: None for f in pin.sources.to_list()}
+    made = {f.path: None for f in info.made.to_list()}
+    with_double = info.bridges.to_list() == ["emulated"]
+
+    found = {f.path: None for f in info.sources.to_list() if not (f.path in pinned or f.path in made or (with_double and _is_double(f)))}
+    found |= {f.path: None for f in info.linked.to_list() if f.path not in made}
+    if executable.path not in made:
+        found[executable.path] = None
+    return sorted(found.keys())
+
+def no_pin(ctx, paths):
+    """The PinInfo of a program of no pin.
+
+    Its identity is `none`, which no policy supports, and its check names the files, so that a receipt says which.
+
+    Args:
+      ctx: of the rule that gives the program.
+      paths: what the program is made of that no pin vouches for.
+
+    Returns:
+      A PinInfo.
+    """
+    name = ctx.label.name + ".no_pin"
+    identity = ctx.actions.declare_file(name + "/pin.json")
+    ctx.actions.write(identity, json.encode_indent({
+        "name": "none",
+        "commit": "0" * 40,
+        "tree": "0" * 40,
+        "supported": False,
+        "manifest_sha256": _EMPTY_SHA256,
+        "patch": {"label": "none", "sha256": _EMPTY_SHA256},
+        "patched_file": {"path": "none", "sha256": _EMPTY_SHA256},
+    }, indent = "  ") + "\n")
+    empty = []
+    for file in ("upstream.manifest", "none.patch"):
+        output = ctx.actions.declare_file(name + "/" + file)
+        ctx.actions.write(output, "")
+        empty.append(output)
+    check = ctx.actions.declare_file(name + "/sources.json")
+    ctx.actions.write(check, json.encode_indent({
+        "schema": "coreml-gate/sources-check/v1",
+        "verdict": "fail",
+        "pin": "none",
+        "manifest_sha256": _EMPTY_SHA256,
+        "files": len(paths),
+        "mismatches": [
+            {"path": path, "expected": "a file of the pin", "found": "a file of no pin"}
+            for path in paths[:_MOST]
+        ],
+    }, indent = "  ") + "\n")
+    return PinInfo(
+        pin = identity,
+        manifest = empty[0],
+        patch = empty[1],
+        patches = [],
+        sources = depset(),
+        check = check,
+    )
