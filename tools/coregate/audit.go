@@ -70,6 +70,9 @@ func printAudit(cmd *cobra.Command, r *audit.Result, asJSON bool) error {
 	for _, line := range r.Encoder {
 		fmt.Fprintf(w, "  encoder: %s\n", reason.Visible(line))
 	}
+	for _, c := range r.Changes {
+		fmt.Fprintf(w, "  differs: %s: %s, rebuilt %s\n", reason.Visible(c.What), orNone(c.From), orNone(c.To))
+	}
 	if len(r.Changes) == 0 {
 		fmt.Fprintln(w, "  every digest of the rebuilt receipt is the audited one's")
 	}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -99,7 +98,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if ctx.Err() != nil {
 		err = fmt.Errorf("stopped by a signal: %w", err)
 	}
-	fmt.Fprintf(stderr, "coregate: %s\n", strings.Map(shown, err.Error()))
+	fmt.Fprintf(stderr, "coregate: %s\n", reason.Visible(err.Error()))
 	// Whoever reads objects gets one here too.
 	if asJSON, flagErr := cmd.Flags().GetBool("json"); flagErr == nil && asJSON {
 		failed := reason.Reason{Code: reason.NotJudged, Where: cmd.CommandPath(), Expected: "usable arguments, input and output", Found: err.Error()}
@@ -109,7 +108,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			failed = known.Reason
 		}
 		if err := printJSON(stdout, report{verdict.Findings{Verdict: "error", Reasons: []reason.Reason{failed}, Notes: []reason.Reason{}}, map[string]any{}}); err != nil {
-			fmt.Fprintf(stderr, "coregate: %v\n", err)
+			fmt.Fprintf(stderr, "coregate: %s\n", reason.Visible(err.Error()))
 		}
 	}
 	return 2
@@ -128,12 +127,4 @@ func (o *output) Write(p []byte) (int, error) {
 		o.failed = err
 	}
 	return n, err
-}
-
-// shown keeps what a file brings into an error from steering a terminal.
-func shown(r rune) rune {
-	if reason.Hidden(r) && r != '\n' && r != '\t' {
-		return '\ufffd'
-	}
-	return r
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -47,9 +48,16 @@ func printReasons(w io.Writer, reasons []reason.Reason) {
 	}
 }
 
+// printJSON writes one object. What JSON leaves as it is and a terminal obeys (C1 controls, marks of direction, marks
+// without width) is written as an escape of JSON, which reads back as the same text.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, reason.VisibleJSON(b.String()))
+	return err
 }

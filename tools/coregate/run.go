@@ -84,7 +84,7 @@ func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out runner.O
 	if s.Public {
 		for _, line := range r.Stdout {
 			if !asJSON {
-				fmt.Fprintln(stdout, line)
+				fmt.Fprintln(stdout, reason.Visible(line))
 			}
 		}
 	}

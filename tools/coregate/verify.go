@@ -11,75 +11,102 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/verify"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
+// verifyFlags are what is demanded of a receipt and what is at hand, as the command line gives them.
+type verifyFlags struct {
+	demands  verify.Demands
+	files    verify.Files
+	key      string
+	profile  string
+	lane     string
+	policies []string
+	at       string
+	json     bool
+}
+
 func newVerifyCmd() *cobra.Command {
-	var (
-		d                 verify.Demands
-		files             verify.Files
-		keyFile, lane, at string
-		policies          []string
-		asJSON            bool
-	)
+	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify --key P.pem SIGNED",
 		Short: "Verify a signed receipt, offline",
 		Long: `Verify a signed receipt: its signature and form, its verdict, what is demanded of it, and the
-files at hand. A signed receipt alone is enough; what could not be checked for want of files
-is listed.`,
+files at hand. The release gate is demanded: contract, markers, canary, contrast, transcript, parity under fp32_v2, and
+words where the gate has recordings; --profile demands less. A signed receipt alone is enough; what could not be
+checked for want of files is listed, and so is what the release gate would prove beyond the profile.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if d.Key, err = envelope.ReadPublicKey(keyFile); err != nil {
+			if err := f.parse(cmd); err != nil {
 				return err
-			}
-			if d.Lane, err = parseLane(lane); err != nil {
-				return err
-			}
-			if d.Policies, err = parsePolicies(policies); err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("max-age") && d.MaxAge <= 0 {
-				return fmt.Errorf("--max-age %s: expected more than nothing", d.MaxAge)
-			}
-			d.Now = time.Now()
-			if at != "" {
-				if d.Now, err = time.Parse(time.RFC3339, at); err != nil {
-					return fmt.Errorf("--at %s: expected RFC 3339, such as 2026-01-02T03:04:05Z", at)
-				}
 			}
 			signed, err := readInput(cmd.InOrStdin(), args[0], maxSigned)
 			if err != nil {
 				return err
 			}
-			result, err := verify.Verify(cmd.Context(), signed, d, files)
+			result, err := verify.Verify(cmd.Context(), signed, f.demands, f.files)
 			if err != nil {
 				return err
 			}
-			return printVerification(cmd.OutOrStdout(), result, asJSON)
+			return printVerification(cmd.OutOrStdout(), result, f.json)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&keyFile, "key", "", "the signer's public key (PEM)")
-	f.StringVar(&lane, "lane", "", "demand a lane: physical or emulated")
-	f.BoolVar(&d.AllowUnsupportedPin, "allow-unsupported-pin", false, "let a receipt of another pin through")
-	f.StringArrayVar(&policies, "policy", nil, "demand a policy: NAME=SHA256; may be repeated")
-	f.StringArrayVar(&d.Judgements, "judgement", nil, "demand a judgement by name, e.g. parity; may be repeated")
-	f.StringVar(&d.OSBuild, "os-build", "", "demand the build of the operating system, e.g. 24G720")
-	f.DurationVar(&d.MaxAge, "max-age", 0, "demand that nothing the signer vouches for is older, e.g. 720h")
-	f.StringVar(&at, "at", "", "verify as of this time (RFC 3339), not now")
-	f.StringVar(&files.CLI, "cli", "", "whisper-cli at hand")
-	f.StringVar(&files.Model, "model", "", "the model at hand")
-	f.StringVar(&files.Encoder, "encoder", "", "the encoder at hand, a directory")
-	f.StringArrayVar(&files.Others, "file", nil, "a file or directory that the receipt must name; may be repeated")
-	f.StringVar(&files.Release, "release", "", "a directory of which the receipt must name every entry")
-	f.StringArrayVar(&files.Evidence, "evidence", nil, "an evidence.json to judge again; may be repeated")
-	f.StringVar(&files.Reference, "reference", "", "the reference words, to judge the transcript again")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	_ = cmd.MarkFlagRequired("key")
+	f.add(cmd)
 	return cmd
+}
+
+func (f *verifyFlags) add(cmd *cobra.Command) {
+	d, files, flags := &f.demands, &f.files, cmd.Flags()
+	flags.StringVar(&f.key, "key", "", "the signer's public key (PEM)")
+	flags.StringVar(&f.profile, "profile", string(statement.ProfileRelease), "how much must be proven: release, numbers (parity under any frozen policy), or runs (nothing of the encoder's contents)")
+	flags.StringVar(&f.lane, "lane", "", "demand a lane: physical or emulated")
+	flags.BoolVar(&d.AllowUnsupportedPin, "allow-unsupported-pin", false, "let a receipt of another pin through")
+	flags.StringArrayVar(&f.policies, "policy", nil, "demand a policy: NAME=SHA256; may be repeated")
+	flags.StringArrayVar(&d.Judgements, "judgement", nil, "demand a judgement by name, e.g. words; may be repeated")
+	flags.StringVar(&d.OSBuild, "os-build", "", "demand the build of the operating system, e.g. 24G720")
+	flags.DurationVar(&d.MaxAge, "max-age", 0, "demand that nothing the signer vouches for is older, e.g. 720h")
+	flags.StringVar(&f.at, "at", "", "verify as of this time (RFC 3339), not now")
+	flags.StringVar(&files.CLI, "cli", "", "whisper-cli at hand")
+	flags.StringVar(&files.Model, "model", "", "the model at hand")
+	flags.StringVar(&files.Encoder, "encoder", "", "the encoder at hand, a directory")
+	flags.StringArrayVar(&files.Others, "file", nil, "a file or directory that the receipt must name; may be repeated")
+	flags.StringVar(&files.Release, "release", "", "a directory that ships: its entries must be what was gated, all of one gate")
+	flags.StringArrayVar(&files.Evidence, "evidence", nil, "an evidence.json to judge again; may be repeated")
+	flags.StringVar(&files.Reference, "reference", "", "the reference words, to judge the transcript again")
+	flags.StringVar(&files.Words, "words", "", "the folder of the runs on recordings, to judge the words again")
+	flags.StringVar(&files.Mel, "mel", "", "the mel that parity was computed on, where it is not the built-in one")
+	flags.BoolVar(&files.AsSigned, "as-signed", false, "with all evidence, model and encoder at hand, take contract and parity as signed")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	_ = cmd.MarkFlagRequired("key")
+}
+
+// parse reads what the flags hold as text.
+func (f *verifyFlags) parse(cmd *cobra.Command) (err error) {
+	d := &f.demands
+	if d.Key, err = envelope.ReadPublicKey(f.key); err != nil {
+		return err
+	}
+	if d.Profile, err = statement.ParseProfile(f.profile); err != nil {
+		return fmt.Errorf("--profile: %w", err)
+	}
+	if d.Lane, err = parseLane(f.lane); err != nil {
+		return err
+	}
+	if d.Policies, err = parsePolicies(f.policies); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("max-age") && d.MaxAge <= 0 {
+		return fmt.Errorf("--max-age %s: expected more than nothing", d.MaxAge)
+	}
+	d.Now = time.Now()
+	if f.at != "" {
+		if d.Now, err = time.Parse(time.RFC3339, f.at); err != nil {
+			return fmt.Errorf("--at %s: expected RFC 3339, such as 2026-01-02T03:04:05Z", f.at)
+		}
+	}
+	return nil
 }
 
 func parseLane(text string) (evidence.Lane, error) {

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
 const (
@@ -34,7 +36,7 @@ func run(args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := embed(*library, *common, *impl, *out); err != nil {
-		fmt.Fprintf(stderr, "embed_metal: %v\n", err)
+		fmt.Fprintf(stderr, "embed_metal: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

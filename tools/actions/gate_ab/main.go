@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/ab"
 )
@@ -34,7 +35,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := act(ctx, c, *out, *table); err != nil {
-		fmt.Fprintf(stderr, "gate_ab: %v\n", err)
+		fmt.Fprintf(stderr, "gate_ab: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

@@ -19,6 +19,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
 func main() {
@@ -35,7 +37,7 @@ func run(args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := compile(*pkg, *out, *identity); err != nil {
-		fmt.Fprintf(stderr, "gate_coremlc: %v\n", err)
+		fmt.Fprintf(stderr, "gate_coremlc: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

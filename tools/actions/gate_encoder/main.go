@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 )
@@ -33,7 +34,7 @@ func run(args []string, stderr io.Writer) int {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return 0
 	case errors.Is(err, errUsage):
-		fmt.Fprintln(stderr, err)
+		fmt.Fprintln(stderr, reason.Visible(err.Error()))
 		return 2
 	}
 	fmt.Fprintln(stderr, "gate_encoder:", err)

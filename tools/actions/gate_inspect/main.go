@@ -18,10 +18,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 )
 
@@ -47,7 +46,7 @@ func run(args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := (artifact.Options{MinimumMacOS: *minimum}).Check(); err != nil {
-		fmt.Fprintf(stderr, "gate_inspect: %v\n", err)
+		fmt.Fprintf(stderr, "gate_inspect: %s\n", reason.Visible(err.Error()))
 		return 2
 	}
 	err := func() error {
@@ -60,7 +59,7 @@ func run(args []string, stderr io.Writer) int {
 		return inspect(*model, *encoder, *out, *minimum)
 	}()
 	if err != nil {
-		fmt.Fprintf(stderr, "gate_inspect: %v\n", err)
+		fmt.Fprintf(stderr, "gate_inspect: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0
@@ -103,7 +102,7 @@ func inspect(model, encoder, out, minimum string) (err error) {
 	if err != nil {
 		return err
 	}
-	j := judgement(r)
+	j := r.Judgement()
 	if minimum != "" {
 		j.Facts["held_to_macos"] = minimum
 	}
@@ -115,38 +114,4 @@ func inspect(model, encoder, out, minimum string) (err error) {
 	b = bytes.ReplaceAll(b, []byte(dir+string(filepath.Separator)), nil)
 	b = bytes.ReplaceAll(b, []byte(dir), []byte("."))
 	return os.WriteFile(out, append(b, '\n'), 0o644)
-}
-
-// judgement gives a report the form that gates read. Facts are flat there; coregate inspect --json
-// has them all.
-func judgement(r *artifact.Report) verdict.Judgement {
-	facts := map[string]any{"shippable": r.Shippable}
-	if d := r.Derived; d != nil {
-		facts["derived"] = d.Path
-	}
-	if m := r.Model; m != nil {
-		facts["model_sha256"], facts["model_type"] = m.SHA256, m.FType
-	}
-	if e := r.Encoder; e != nil {
-		facts["encoder_digest"], facts["encoder_form"], facts["encoder_kind"] = e.Digest, e.Form, e.Kind
-		facts["minimum_macos"], facts["specification_version"] = e.MinimumMacOS, e.SpecificationVersion
-		facts["producer"] = e.Producer.String()
-		if p := e.Precision; p != nil {
-			facts["precision"], facts["weights"], facts["compute"] = p.Class, p.Weights, p.Compute
-			facts["compression"] = schemes(p.Compression)
-		}
-	}
-	if p := r.Pairing; p != nil {
-		facts["tensors"], facts["tensors_matched"] = p.Tensors, p.Matched
-		facts["pairing_rule"], facts["weights_finer"] = p.Rule, p.Finer
-	}
-	return verdict.Judgement{Name: "contract", Findings: r.Findings, Facts: facts}
-}
-
-func schemes(list []artifact.Scheme) string {
-	names := make([]string, len(list))
-	for i, s := range list {
-		names[i] = s.String()
-	}
-	return strings.Join(names, "; ")
 }

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -36,7 +38,7 @@ func run(args []string, stderr io.Writer) int {
 			return 2
 		}
 		if err := copyFile(file, filepath.Join(*out, rel)); err != nil {
-			fmt.Fprintf(stderr, "gate_package: %v\n", err)
+			fmt.Fprintf(stderr, "gate_package: %s\n", reason.Visible(err.Error()))
 			return 1
 		}
 	}

@@ -26,8 +26,8 @@ import (
 	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 )
@@ -69,12 +69,12 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	}
 	if q.Probe != "" {
 		if err := runner.CheckWorker(*identity); err != nil {
-			fmt.Fprintf(stderr, "gate_parity: %v\n", err)
+			fmt.Fprintf(stderr, "gate_parity: %s\n", reason.Visible(err.Error()))
 			return 1
 		}
 	}
 	if err := compare(ctx, q, *sidecar, *out); err != nil {
-		fmt.Fprintf(stderr, "gate_parity: %v\n", err)
+		fmt.Fprintf(stderr, "gate_parity: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0
@@ -101,7 +101,7 @@ func compare(ctx context.Context, q evaluation.Request, sidecar, out string) (er
 	if err != nil {
 		return err
 	}
-	j := judgement(r)
+	j := r.Record()
 	maps.Copy(j.Facts, facts)
 	b, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
@@ -132,24 +132,4 @@ func stageReference(dir, reference, sidecar string, facts map[string]any) (strin
 		facts[f.fact] = sum
 	}
 	return staged, nil
-}
-
-// judgement gives a result the form that gates read. Facts are flat there, the measured numbers among
-// them.
-func judgement(r *evaluation.Result) verdict.Judgement {
-	facts := map[string]any{"satisfies_gate": r.SatisfiesGate()}
-	for name, value := range r.Facts {
-		switch value.(type) {
-		case string, bool, int, float64:
-			facts[name] = value
-		}
-	}
-	if m := r.Measurement; m != nil {
-		facts["snr_db"], facts["cosine"] = m.SNR, m.Cosine
-		facts["max_error"], facts["mean_error"] = m.Max, m.Mean
-	}
-	return verdict.Judgement{
-		Name: "parity", Findings: r.Findings, Facts: facts,
-		Policy: &verdict.PolicyRef{Name: r.Policy, SHA256: r.PolicySHA256},
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
 
@@ -29,7 +30,7 @@ func run(args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := act(*spec, *out); err != nil {
-		fmt.Fprintf(stderr, "gate_receipt: %v\n", err)
+		fmt.Fprintf(stderr, "gate_receipt: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
 )
 
@@ -40,7 +41,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := act(ctx, *spec, out); err != nil {
-		fmt.Fprintf(stderr, "gate_run: %v\n", err)
+		fmt.Fprintf(stderr, "gate_run: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

@@ -23,7 +23,7 @@ func main() { os.Exit(run(os.Getenv, os.Stdout, os.Stderr)) }
 func run(getenv func(string) string, stdout, stderr io.Writer) int {
 	verdict, err := show(getenv, stdout)
 	if err != nil {
-		fmt.Fprintf(stderr, "gate_show: %v\n", err)
+		fmt.Fprintf(stderr, "gate_show: %s\n", reason.Visible(err.Error()))
 		return 2
 	}
 	return verdict.ExitCode()
@@ -39,8 +39,8 @@ func show(getenv func(string) string, w io.Writer) (reason.Verdict, error) {
 		return "", err
 	}
 	p := &statement.Predicate
-	fmt.Fprintf(w, "%s: %s\n", p.Name, p.Verdict)
-	fmt.Fprintf(w, "lane %s, flavour %s, whisper.cpp %s (%s pin)\n\n", p.Lane, p.Flavour, p.Pin.Name, p.Pin.Status)
+	fmt.Fprintf(w, "%s: %s\n", reason.Visible(p.Name), p.Verdict)
+	fmt.Fprintf(w, "lane %s, flavour %s, whisper.cpp %s (%s pin)\n\n", p.Lane, reason.Visible(p.Flavour), reason.Visible(p.Pin.Name), p.Pin.Status)
 	for _, side := range []struct{ name, variable string }{
 		{"Core ML encoder", "GATE_EVIDENCE_COREML"},
 		{"ggml encoder", "GATE_EVIDENCE_CONTRAST"},
@@ -49,18 +49,18 @@ func show(getenv func(string) string, w io.Writer) (reason.Verdict, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(w, "%s heard:\n  %s\n", side.name, words)
+		fmt.Fprintf(w, "%s heard:\n  %s\n", side.name, reason.Visible(words))
 	}
 	fmt.Fprintln(w)
 
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, j := range p.Judgements {
-		fmt.Fprintf(t, "%s\t%s\t", j.Name, j.Verdict)
+		fmt.Fprintf(t, "%s\t%s\t", reason.Visible(j.Name), j.Verdict)
 		for i, r := range j.Reasons {
 			if i > 0 {
 				fmt.Fprint(t, "; ")
 			}
-			fmt.Fprint(t, r)
+			fmt.Fprint(t, reason.Visible(r.String()))
 		}
 		fmt.Fprintln(t)
 	}
@@ -72,7 +72,7 @@ func show(getenv func(string) string, w io.Writer) (reason.Verdict, error) {
 		return "", err
 	}
 	for _, note := range p.Provisional {
-		fmt.Fprintf(w, "\nprovisional: %s", note)
+		fmt.Fprintf(w, "\nprovisional: %s", reason.Visible(note))
 	}
 	if len(p.Provisional) > 0 {
 		fmt.Fprintln(w)

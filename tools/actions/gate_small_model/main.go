@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
 )
@@ -50,11 +51,11 @@ func options(args []string, stderr io.Writer) (o synthetic.Options, out string, 
 func run(args []string, stderr io.Writer) int {
 	o, out, err := options(args, stderr)
 	if err != nil {
-		fmt.Fprintf(stderr, "gate_small_model: %v\n", err)
+		fmt.Fprintf(stderr, "gate_small_model: %s\n", reason.Visible(err.Error()))
 		return 2
 	}
 	if err := write(out, o); err != nil {
-		fmt.Fprintf(stderr, "gate_small_model: %v\n", err)
+		fmt.Fprintf(stderr, "gate_small_model: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

@@ -15,6 +15,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
@@ -27,7 +28,7 @@ func run(args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "gate_sources: %v\n", err)
+		fmt.Fprintf(stderr, "gate_sources: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

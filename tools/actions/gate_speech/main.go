@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/speech"
 )
 
@@ -33,7 +34,7 @@ func run(args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := act(flags.Args(), *out); err != nil {
-		fmt.Fprintf(stderr, "gate_speech: %v\n", err)
+		fmt.Fprintf(stderr, "gate_speech: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

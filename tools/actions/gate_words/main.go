@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/accuracy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
 )
@@ -43,7 +44,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := act(ctx, *specPath, *out, *judgement, *policy); err != nil {
-		fmt.Fprintf(stderr, "gate_words: %v\n", err)
+		fmt.Fprintf(stderr, "gate_words: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0

@@ -122,3 +122,12 @@ func (p *Policy) Threshold(name string) (float64, error) {
 	}
 	return v, nil
 }
+
+// Known returns the frozen policy of that name and digest; false where this program has none.
+func Known(name, sha256 string) (*Policy, bool) {
+	p, err := Frozen(name)
+	if err != nil || p.SHA256 != sha256 {
+		return nil, false
+	}
+	return p, true
+}

@@ -9,6 +9,7 @@ const (
 	AuditLaneDiffers      = "AUDIT_LANE_DIFFERS"
 	AuditEvidenceDiffers  = "AUDIT_EVIDENCE_DIFFERS"
 	AuditVerdictDiffers   = "AUDIT_VERDICT_DIFFERS"
+	AuditDiffers          = "AUDIT_DIFFERS"
 	OriginalMismatch      = "ORIGINAL_MISMATCH"
 )
 
@@ -20,5 +21,6 @@ var audits = Table{
 	{Code: AuditLaneDiffers, Class: Inconclusive, Means: "This machine builds another lane, or another identity of it, than the receipt's.", Do: "Audit on a machine of the receipt's lane."},
 	{Code: AuditEvidenceDiffers, Class: Fail, Means: "The same program with the same inputs left other evidence.", Do: "coregate diff shows what; on the emulated lane evidence repeats byte for byte."},
 	{Code: AuditVerdictDiffers, Class: Fail, Means: "Judged again, the gate has another verdict or other grounds.", Do: "coregate diff shows what changed."},
+	{Code: AuditDiffers, Class: Fail, Means: "On the emulated lane the same inputs give the same bytes, and the rebuilt receipt has others: a size, a fact, a note, a name.", Do: "See what changed; whoever wrote the audited receipt, or this checkout, differs in it."},
 	{Code: OriginalMismatch, Class: Refuse, Means: "A file that was given as the original is not the one that the receipt binds, so comparing with it would explain nothing.", Do: "Give the file that was gated."},
 }

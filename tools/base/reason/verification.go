@@ -11,6 +11,7 @@ const (
 	PolicyDemanded      = "POLICY_DEMANDED"
 	JudgementDemanded   = "JUDGEMENT_DEMANDED"
 	FileMismatch        = "FILE_MISMATCH"
+	NothingShips        = "NOTHING_SHIPS"
 	FileUnlisted        = "FILE_UNLISTED"
 	EvidenceUnlisted    = "EVIDENCE_UNLISTED"
 	EvidenceDiffers     = "EVIDENCE_DIFFERS"
@@ -26,14 +27,15 @@ var verification = Table{
 	{Code: VerdictNotPass, Class: Fail, Means: "The receipt is genuine and says that the gate failed.", Do: "Read its judgements."},
 	{Code: VerdictInconclusive, Class: Inconclusive, Means: "The receipt is genuine and says that the gate proved nothing.", Do: "Read its judgements."},
 	{Code: LaneDemanded, Class: Fail, Means: "The receipt was made on another lane than the one demanded. An emulated receipt never satisfies a demand for a physical one.", Do: "Gate on the lane that is demanded."},
-	{Code: PinDemanded, Class: Fail, Means: "The binary was built from a revision other than the supported pin.", Do: "Build from the supported pin, or allow this one on purpose (--allow-unsupported-pin)."},
+	{Code: PinDemanded, Class: Fail, Means: "The binary was built from a revision other than the supported pin, or a pin that calls itself supported differs from it in some member.", Do: "Build from the supported pin, or allow this one on purpose (--allow-unsupported-pin)."},
 	{Code: PolicyDemanded, Class: Fail, Means: "The receipt was not judged by the policy that is demanded, byte for byte, or by one that this program does not know as frozen.", Do: "Gate under that policy."},
-	{Code: JudgementDemanded, Class: Fail, Means: "The receipt does not have a judgement that is demanded.", Do: "Gate with it."},
+	{Code: JudgementDemanded, Class: Fail, Means: "The receipt does not have a judgement that is demanded, by name or by the profile: the release gate, unless another is named.", Do: "Gate with it."},
 	{Code: FileMismatch, Class: Fail, Means: "A file at hand is not the one that the receipt is about.", Do: "Ship the bytes that were gated."},
-	{Code: FileUnlisted, Class: Fail, Means: "A file at hand is named nowhere in the receipt. The list is closed: what it does not name is not covered.", Do: "Leave it out of the release, or gate it."},
+	{Code: FileUnlisted, Class: Fail, Means: "A file at hand is named nowhere in the receipt, or one that ships is not the subject that its name makes the runtime take it for. The list is closed: what it does not name is not covered, and of what it names only the subjects ship.", Do: "Leave it out of the release, or gate it."},
+	{Code: NothingShips, Class: Fail, Means: "The folder that is to ship holds nothing, so nothing of it was gated.", Do: "Give the folder with the program, the model and the encoder."},
 	{Code: EvidenceUnlisted, Class: Fail, Means: "An evidence file at hand is not one that the receipt was made from.", Do: "Give the evidence of this gate."},
 	{Code: EvidenceDiffers, Class: Fail, Means: "Evidence that the receipt names tells of another lane, pin, program, model, encoder or audio than the receipt does.", Do: "Whoever signed it bound what did not run: gate again."},
-	{Code: JudgementDiffers, Class: Fail, Means: "Judging the evidence again does not give what the receipt says.", Do: "If the program that judges has changed since, gate again; otherwise the receipt was not made from this evidence."},
+	{Code: JudgementDiffers, Class: Fail, Means: "Judging again does not give what the receipt says: from the evidence, from the files at hand, or from the facts that the judgement itself states and the thresholds of its policy.", Do: "If the program that judges has changed since, gate again; otherwise the receipt was not made from this evidence."},
 	{Code: OSBuildStale, Class: Inconclusive, Means: "The receipt was made on another build of the operating system. One artifact can be right on one build and wrong on another.", Do: "Gate on the build that you ship to."},
 	{Code: AgeStale, Class: Inconclusive, Means: "What the receipt tells of is older than demanded, or lies in the future.", Do: "Gate again; check the clocks."},
 	{Code: AgeUnknown, Class: Inconclusive, Means: "An age was demanded, and the signer did not vouch for when every run happened. The time of signing alone says nothing about the runs.", Do: "Sign with the observations of all runs."},

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils
 from google.protobuf import json_format
 from in_toto_attestation.v1 import statement_pb2
 from in_toto_attestation.v1.statement import Statement
@@ -33,6 +33,11 @@ def check(condition, what):
 def coregate(*args):
     done = subprocess.run([COREGATE, *map(str, args)], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
+
+
+def low_s(private, signature):
+    order = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+    return not isinstance(private, ec.EllipticCurvePrivateKey) or utils.decode_dss_signature(signature)[1] <= order // 2
 
 
 def verify(public, signed):
@@ -82,8 +87,12 @@ def main(folder, receipt):
 
         # Theirs, opened by us.
         def sign(keyid, content=payload, payload_type=PAYLOAD_TYPE):
-            e = Envelope(content, payload_type, {})
-            e.sign(CryptoSigner(private, SSlibKey.from_crypto(private.public_key(), keyid=keyid)))
+            # Of the two values of s that verify, ours takes the smaller; theirs signs with either.
+            low = False
+            while not low:
+                e = Envelope(content, payload_type, {})
+                e.sign(CryptoSigner(private, SSlibKey.from_crypto(private.public_key(), keyid=keyid)))
+                low = all(low_s(private, bytes.fromhex(s.signature)) for s in e.signatures.values())
             path = folder / "theirs.json"
             path.write_text(json.dumps(e.to_dict(), indent=1))
             return path

@@ -110,19 +110,26 @@ func (j *Judgement) Compare(p *policy.Policy, reference, candidate Tensor) {
 }
 
 func (j *Judgement) thresholds(p *policy.Policy, m *Measurement) {
+	j.AddAll(limits(p, m.SNR, m.Cosine))
+}
+
+// limits compares what was measured with the thresholds of a policy.
+func limits(p *policy.Policy, snr, cosine float64) []reason.Reason {
+	var out []reason.Reason
 	for _, t := range []struct {
 		name, code, unit string
 		value            float64
-	}{{"snr_db_min", reason.ParitySNR, " dB", m.SNR}, {"cosine_min", reason.ParityCosine, "", m.Cosine}} {
+	}{{"snr_db_min", reason.ParitySNR, " dB", snr}, {"cosine_min", reason.ParityCosine, "", cosine}} {
 		limit, err := p.Threshold(t.name)
 		if err != nil {
-			j.Add(reason.PolicyKind, "policy "+p.Name, "a threshold "+t.name, err.Error())
+			out = append(out, reason.Reason{Code: reason.PolicyKind, Where: "policy " + p.Name, Expected: "a threshold " + t.name, Found: err.Error()})
 			continue
 		}
 		if !(t.value >= limit) {
-			j.Add(t.code, "output", fmt.Sprintf("at least %g%s", limit, t.unit), fmt.Sprintf("%.6g%s", t.value, t.unit))
+			out = append(out, reason.Reason{Code: t.code, Where: "output", Expected: fmt.Sprintf("at least %g%s", limit, t.unit), Found: fmt.Sprintf("%.6g%s", t.value, t.unit)})
 		}
 	}
+	return out
 }
 
 func firstBad(t Tensor, channels int) string {

@@ -8,6 +8,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/bindiff"
 )
 
@@ -70,7 +72,7 @@ func checkOriginals(q Request) error {
 		if err != nil {
 			return err
 		}
-		if want := q.Receipt.Subject[0].Digest["sha256"]; sum != want {
+		if want := q.Receipt.Digest(statement.SubjectCLI); sum != want {
 			return reason.Errorf(reason.OriginalMismatch, q.CLI, want, "%s", sum)
 		}
 	}
@@ -79,7 +81,7 @@ func checkOriginals(q Request) error {
 		if err != nil {
 			return err
 		}
-		if want := q.Receipt.Subject[2].Digest["sha256"]; sum != want {
+		if want := q.Receipt.Digest(statement.SubjectEncoder); sum != want {
 			return reason.Errorf(reason.OriginalMismatch, q.Encoder, want, "%s", sum)
 		}
 	}
@@ -92,10 +94,8 @@ func Compare(q Request, rebuilt *statement.Statement, spec *statement.Spec) (*Re
 		Findings: verdict.New(), Program: []bindiff.Difference{}, Encoder: []string{}, Facts: map[string]any{},
 		Changes: append([]statement.Change{}, statement.Diff(q.Receipt.Unsealed(), rebuilt)...),
 	}
-	sums := map[string]string{}
-	for i, name := range []string{"whisper-cli", "model", "encoder"} {
-		sums[name] = rebuilt.Subject[i].Digest["sha256"]
-		r.Facts["rebuilt_"+strings.ReplaceAll(name, "-", "_")] = sums[name]
+	for fact, subject := range map[string]string{"whisper_cli": statement.SubjectCLI, "model": statement.SubjectModel, "encoder": statement.SubjectEncoder} {
+		r.Facts["rebuilt_"+fact] = rebuilt.Digest(subject)
 	}
 	for _, c := range r.Changes {
 		r.classify(c)
@@ -108,7 +108,24 @@ func Compare(q Request, rebuilt *statement.Statement, spec *statement.Spec) (*Re
 	if changed(r.Changes, "subject "+statement.SubjectEncoder) && q.Encoder != "" {
 		r.Encoder = compareEncoders(q.Encoder, spec.Encoder, spec.Model)
 	}
+	r.unequal(q, rebuilt)
 	return r, nil
+}
+
+// unequal fails an audit of the emulated lane that no other reason fails: there the same inputs give the same bytes, so
+// whatever differs has a cause.
+func (r *Result) unequal(q Request, rebuilt *statement.Statement) {
+	if q.Receipt.Predicate.Lane != evidence.LaneEmulated || r.Verdict != reason.Pass {
+		return
+	}
+	for _, c := range r.Changes {
+		r.Add(reason.AuditDiffers, c.What, c.From, c.To)
+	}
+	a, err1 := strictjson.Canonical(q.Receipt.Unsealed())
+	b, err2 := strictjson.Canonical(rebuilt)
+	if err1 != nil || err2 != nil || len(r.Changes) == 0 && !bytes.Equal(a, b) {
+		r.Add(reason.AuditDiffers, "receipt", "the same bytes", "others")
+	}
 }
 
 func changed(changes []statement.Change, what string) bool {

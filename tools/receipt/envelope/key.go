@@ -13,10 +13,11 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"os"
+	"strconv"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 )
 
 // Key is a public key, with its private half when it can sign. It implements the signer and verifier
@@ -34,32 +35,44 @@ func ReadPrivateKey(path string) (*Key, error) { return readKey(path, "PRIVATE K
 func ReadPublicKey(path string) (*Key, error) { return readKey(path, "PUBLIC KEY", parsePublic) }
 
 func readKey(path, kind string, parse func([]byte) (*Key, error)) (*Key, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
 	defer f.Close()
-	// No such key has more than a few hundred bytes; what is no key may have no end.
+	// No such key has more than a few hundred bytes.
 	data, err := io.ReadAll(io.LimitReader(f, 1<<20))
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
-	block, rest := pem.Decode(data)
-	if block == nil || block.Type != kind || len(strings.TrimSpace(string(rest))) > 0 {
-		found := "no PEM"
-		if block != nil {
-			found = "PEM of " + block.Type
-			if len(strings.TrimSpace(string(rest))) > 0 {
-				found += ", and more behind it"
-			}
-		}
-		return nil, reason.Errorf(reason.KeyUnsupported, path, "one PEM block "+kind, "%s", found)
+	der, found := onePEM(data, kind)
+	if found != "" {
+		return nil, reason.Errorf(reason.KeyUnsupported, path, "one PEM block "+kind+" and nothing else", "%s", found)
 	}
-	key, err := parse(block.Bytes)
+	key, err := parse(der)
 	if err != nil {
 		return nil, fmt.Errorf("key %s: %w", path, err)
 	}
 	return key, nil
+}
+
+// onePEM returns the bytes of the one PEM block that a file is, or what else it holds. encoding/pem skips text and broken
+// blocks before a good one, so what it read is written again: the file must be that text.
+func onePEM(data []byte, kind string) (der []byte, found string) {
+	block, _ := pem.Decode(data)
+	switch {
+	case block == nil:
+		return nil, "no PEM"
+	case block.Type != kind:
+		return nil, "PEM of " + strconv.Quote(block.Type)
+	case len(block.Headers) > 0:
+		return nil, "PEM with headers"
+	}
+	text := strings.TrimSpace(strings.ReplaceAll(string(data), "\r\n", "\n"))
+	if again := strings.TrimSpace(string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: block.Bytes}))); text != again {
+		return nil, "more than the block, or a block that is written otherwise"
+	}
+	return block.Bytes, ""
 }
 
 func parsePrivate(der []byte) (*Key, error) {
@@ -91,6 +104,9 @@ func parsePublic(der []byte) (*Key, error) {
 func NewKey(public crypto.PublicKey) (*Key, error) {
 	switch k := public.(type) {
 	case ed25519.PublicKey:
+		if smallOrder(k) {
+			return nil, reason.Errorf(reason.KeyUnsupported, "key", "a point of large order", "one of small order, under which anyone can sign")
+		}
 	case *ecdsa.PublicKey:
 		if k.Curve != elliptic.P256() {
 			return nil, reason.Errorf(reason.KeyUnsupported, "key", "the curve P-256", "%s", k.Curve.Params().Name)
@@ -124,7 +140,11 @@ func (k *Key) Sign(_ context.Context, pae []byte) ([]byte, error) {
 		return k.private.Sign(rand.Reader, pae, crypto.Hash(0))
 	}
 	sum := sha256.Sum256(pae)
-	return k.private.Sign(rand.Reader, sum[:], crypto.SHA256)
+	signature, err := k.private.Sign(rand.Reader, sum[:], crypto.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	return lowS(signature)
 }
 
 // Verify holds a signature against what an envelope's PAE gave.
@@ -135,7 +155,7 @@ func (k *Key) Verify(_ context.Context, pae, signature []byte) error {
 		ok = ed25519.Verify(public, pae, signature)
 	case *ecdsa.PublicKey:
 		sum := sha256.Sum256(pae)
-		ok = ecdsa.VerifyASN1(public, sum[:], signature)
+		ok = isLowS(signature) && ecdsa.VerifyASN1(public, sum[:], signature)
 	}
 	if !ok {
 		return fmt.Errorf("the signature is not by key %s over these bytes", k.id)

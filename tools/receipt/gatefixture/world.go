@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	frozen "github.com/coreml-gate/rules_coreml_gate/gate/policy"
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
@@ -24,7 +27,9 @@ type World struct {
 	Spec statement.Spec
 	// Evidence of the three runs; [World.Write] writes them.
 	CoreML, Canary, Contrast *evidence.Evidence
-	Sources                  *pin.Check
+	// Contract and Parity are what other actions judged; [World.Write] writes them too, unless they are nil.
+	Contract, Parity *verdict.Judgement
+	Sources          *pin.Check
 }
 
 // New lays a world out in a temporary directory.
@@ -55,9 +60,76 @@ func New(t testing.TB) *World {
 	s.Policies = []string{w.File(t, "gate_v1.json", string(gate))}
 
 	p := &w.CoreML.Pin
-	w.Sources = &pin.Check{Schema: pin.CheckSchema, Verdict: "pass", Pin: p.Name, ManifestSHA256: p.ManifestSHA256, Files: 120, Mismatches: []pin.Mismatch{}}
+	w.Sources = &pin.Check{Schema: pin.CheckSchema, Verdict: "pass", Pin: p.Name, ManifestSHA256: p.ManifestSHA256, Files: len(pinned.Manifest) + 1, Mismatches: []pin.Mismatch{}}
+	s.Required = []string{"contract", "parity"}
+	w.Contract = verdict.NewJudgement("contract")
+	w.Contract.Facts = map[string]any{
+		"compression": "", "compute": "float32", "derived": "ggml-model-encoder.mlmodelc", "encoder_form": "mlmodelc", "encoder_kind": "mlProgram", "minimum_macos": "12.0",
+		"model_type": "f16", "pairing_rule": "exact", "precision": "float32", "producer": "coreml-gate.encoder-writer 1", "shippable": true, "specification_version": 6,
+		"tensors": 67, "tensors_matched": 67, "weights": "float32", "weights_finer": false,
+	}
+	w.Parity = verdict.NewJudgement("parity")
+	w.Parity.Add(reason.EmulatedUnits, "ggml-model-encoder.mlmodelc", "Core ML at all compute units", "evaluated from the program (portable)")
+	w.Parity.Facts = map[string]any{
+		"cosine": 0.999999999999439, "encoder_form": "mlmodelc", "kernel_path": "portable", "max_error": 0.000155, "mean_error": 8.6e-7, "mel": "built-in probe",
+		"mel_sha256": strings.Repeat("7", 64), "precision": "float32", "reference": "float64 from the .bin's tensors", "satisfies_gate": true, "snr_db": 119.5,
+	}
+	w.Under(t, w.Parity, "fp32_v2")
 	w.Rehash(t)
 	return w
+}
+
+// MacHost is what Core ML's numbers say of the machine of [Physical].
+const MacHost = "Mac16,10, Apple M4, macOS 15.6 (24G720)"
+
+// Physical makes a receipt of the emulated lane one of the physical lane, in all that it says.
+func Physical(s *statement.Statement) {
+	p := &s.Predicate
+	p.Lane, p.Provisional = evidence.LanePhysical, p.Provisional[1:]
+	p.LaneIdentity["lane"], p.LaneIdentity["os_build"] = "physical", "24G720"
+	p.Materials = slices.DeleteFunc(p.Materials, func(r statement.Resource) bool { return r.Name == statement.MaterialEvaluator })
+	for _, j := range p.Judgements {
+		if j.Name == "parity" {
+			delete(j.Facts, "kernel_path")
+			j.Facts["core_ml_host"], j.Facts["compute_units_loaded"], j.Notes = MacHost, "all", []reason.Reason{}
+		}
+		if _, ok := j.Facts["lane"]; ok {
+			j.Facts["lane"] = "physical"
+		}
+	}
+}
+
+// Under lets a judgement go by the frozen policy of that name.
+func (w *World) Under(t testing.TB, j *verdict.Judgement, name string) {
+	t.Helper()
+	p, err := policy.Frozen(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Policy = &verdict.PolicyRef{Name: p.Name, SHA256: p.SHA256}
+}
+
+// Words is a judgement of words about what the world binds, which passes.
+func (w *World) Words(t testing.TB) *verdict.Judgement {
+	t.Helper()
+	j := verdict.NewJudgement("words")
+	j.Facts = map[string]any{
+		"cli_sha256": w.CoreML.Digests.CLI, "ggml_cli_sha256": w.Contrast.Digests.CLI, "model_sha256": w.CoreML.Digests.Model, "encoder_digest": *w.CoreML.Digests.Encoder, "lane": string(w.CoreML.Lane),
+		"evidence_digest": strings.Repeat("8", 64), "nondeterminism": "none in the decoding", "provisional": false, "recordings": 12, "units": 400,
+		"coreml_source_edits": 2, "ggml_source_edits": 2, "coreml_ggml_edits": 1, "coreml_source_rate": 0.005, "ggml_source_rate": 0.005, "coreml_ggml_rate": 0.0025,
+	}
+	w.Under(t, j, "words_v1")
+	return j
+}
+
+// Apart gives the gate a name and runs of its own: in a release, one run counts once.
+func (w *World) Apart(t testing.TB, name string) {
+	t.Helper()
+	w.Spec.Name = name
+	for _, e := range []*evidence.Evidence{w.CoreML, w.Canary, w.Contrast} {
+		e.LaneIdentity["baseline"] = strings.Trim(name, "/")
+	}
+	w.Write(t)
 }
 
 // Rehash makes the evidence that of the files as they stand now, and writes it.
@@ -73,6 +145,11 @@ func (w *World) Rehash(t testing.TB) {
 		e.Digests.CLI, e.Digests.Model, e.Digests.Audio = Sum(t, s.CLI), Sum(t, s.Model), Sum(t, s.Audio)
 	}
 	w.Contrast.Digests.CLI = Sum(t, s.ContrastCLI)
+	for _, j := range []*verdict.Judgement{w.Contract, w.Parity} {
+		if j != nil {
+			j.Facts["model_sha256"], j.Facts["encoder_digest"] = Sum(t, s.Model), encoder
+		}
+	}
 	w.Write(t)
 }
 
@@ -91,6 +168,15 @@ func (w *World) Write(t testing.TB) {
 			t.Fatal(err)
 		}
 		*side.to = w.File(t, string(side.e.Kind)+".evidence.json", string(data))
+	}
+	for _, j := range []*verdict.Judgement{w.Contract, w.Parity} {
+		if j == nil {
+			continue
+		}
+		path := w.JSON(t, j.Name+".json", j)
+		if !slices.Contains(s.Judgements, path) {
+			s.Judgements = append(s.Judgements, path)
+		}
 	}
 }
 

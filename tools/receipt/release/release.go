@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
@@ -36,6 +35,10 @@ type Entry struct {
 	PinCommit string               `json:"pin_commit"`
 	PinStatus string               `json:"pin_status"`
 	Subjects  []statement.Resource `json:"subjects"`
+	// Evidence is that of the receipt's runs: one run stands for one gate.
+	Evidence []statement.EvidenceRef `json:"evidence"`
+	// Missing is what the release gate demands and the receipt does not have; empty where it satisfies the gate.
+	Missing []string `json:"missing"`
 }
 
 // Predicate is the content of a release.
@@ -122,6 +125,7 @@ func NewEntry(s *statement.Statement, sum string) Entry {
 	return Entry{
 		Name: p.Name, SHA256: sum, Verdict: p.Verdict, Lane: p.Lane,
 		PinName: p.Pin.Name, PinCommit: p.Pin.Commit, PinStatus: p.Pin.Status, Subjects: s.Subject,
+		Evidence: p.Evidence, Missing: p.Missing(),
 	}
 }
 
@@ -139,8 +143,8 @@ func (e Entry) subject() statement.Resource {
 
 // check says whether the entry is one that [NewEntry] could have made.
 func (e Entry) check() error {
-	if e.Name == "" || strings.ContainsFunc(e.Name, unicode.IsControl) {
-		return fmt.Errorf("release: receipt is called %q, expected the label of a gate", e.Name)
+	if err := statement.CheckLabel(e.Name); err != nil {
+		return fmt.Errorf("release: receipt: %w", err)
 	}
 	if !hexDigest.MatchString(e.SHA256) {
 		return fmt.Errorf("release: digest of receipt %s is %q, expected 64 hexadecimal digits", e.Name, e.SHA256)
@@ -148,16 +152,46 @@ func (e Entry) check() error {
 	if e.Lane != evidence.LanePhysical && e.Lane != evidence.LaneEmulated {
 		return fmt.Errorf("release: lane of receipt %s is %q, expected physical or emulated", e.Name, e.Lane)
 	}
-	if e.PinStatus != "supported" && e.PinStatus != "unsupported" {
-		return fmt.Errorf("release: pin status of receipt %s is %q, expected supported or unsupported", e.Name, e.PinStatus)
+	if e.PinStatus != "supported" && e.PinStatus != "unsupported" || !commitID.MatchString(e.PinCommit) {
+		return fmt.Errorf("release: pin of receipt %s is %q at %q, expected supported or unsupported, at 40 hexadecimal digits", e.Name, e.PinStatus, e.PinCommit)
 	}
 	if err := statement.CheckSubjects(e.Subjects); err != nil {
+		return fmt.Errorf("release: receipt %s: %w", e.Name, err)
+	}
+	if err := statement.CheckEvidence(e.Evidence); err != nil {
+		return fmt.Errorf("release: receipt %s: %w", e.Name, err)
+	}
+	if err := statement.CheckMissing(e.Missing); err != nil {
 		return fmt.Errorf("release: receipt %s: %w", e.Name, err)
 	}
 	return nil
 }
 
-var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+// checkTogether refuses entries that contradict each other: a gate whose lanes are about two models, and one run that
+// stands for two gates.
+func checkTogether(entries []Entry) error {
+	runs := map[string]Entry{}
+	for i, e := range entries {
+		if i > 0 && entries[i-1].Name == e.Name {
+			a, b := statement.DigestOf(entries[i-1].Subjects, statement.SubjectModel), statement.DigestOf(e.Subjects, statement.SubjectModel)
+			if a != b {
+				return fmt.Errorf("release: gate %s is about model %s on lane %s and about %s on lane %s: expected one model", e.Name, a, entries[i-1].Lane, b, e.Lane)
+			}
+		}
+		for _, ref := range e.Evidence {
+			if other, ok := runs[ref.SHA256]; ok {
+				return fmt.Errorf("release: the %s run of %s (%s) is that of %s (%s): one run counts once", ref.Kind, e.Name, e.Lane, other.Name, other.Lane)
+			}
+			runs[ref.SHA256] = e
+		}
+	}
+	return nil
+}
+
+var (
+	hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	commitID  = regexp.MustCompile(`^[0-9a-f]{40}$`)
+)
 
 // conclude is the verdict over the entries; a release of nothing fails.
 func conclude(entries []Entry) reason.Verdict {
@@ -197,8 +231,11 @@ func (s *Statement) Check() error {
 	if len(s.Subject) != len(entries) {
 		return fmt.Errorf("release: %d subjects for %d receipts", len(s.Subject), len(entries))
 	}
-	if s.Predicate.Name == "" || strings.ContainsFunc(s.Predicate.Name, unicode.IsControl) {
-		return fmt.Errorf("release: name is %q, expected the label of a release", s.Predicate.Name)
+	if err := statement.CheckLabel(s.Predicate.Name); err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	if err := statement.CheckVisible(s); err != nil {
+		return fmt.Errorf("release: %w", err)
 	}
 	sums := map[string]bool{}
 	for i, e := range entries {
@@ -216,6 +253,9 @@ func (s *Statement) Check() error {
 		if got := s.Subject[i]; got.Name != want.Name || len(got.Digest) != 1 || got.Digest["sha256"] != e.SHA256 || len(got.Annotations) > 0 {
 			return fmt.Errorf("release: subject %d is %v, expected %v", i, got, want)
 		}
+	}
+	if err := checkTogether(entries); err != nil {
+		return err
 	}
 	if want := conclude(entries); s.Predicate.Verdict != want {
 		return fmt.Errorf("release: verdict is %q, but its receipts give %q", s.Predicate.Verdict, want)

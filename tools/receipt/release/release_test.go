@@ -20,7 +20,7 @@ func files(t *testing.T, names ...string) []string {
 	var out []string
 	for _, name := range names {
 		w := gatefixture.New(t)
-		w.Spec.Name = "//" + name + ":receipt"
+		w.Apart(t, "//"+name+":receipt")
 		if strings.HasPrefix(name, "bad") {
 			w.Canary.Exit.Code = 0
 			w.Write(t)
@@ -200,7 +200,7 @@ func TestDiff(t *testing.T) {
 	// receipt builds one of a gate, bent.
 	receipt := func(name string, bend func(w *gatefixture.World)) string {
 		w := gatefixture.New(t)
-		w.Spec.Name = "//" + name + ":receipt"
+		w.Apart(t, "//"+name+":receipt")
 		bend(w)
 		return w.File(t, name+".json", string(w.Receipt(t)))
 	}

@@ -19,7 +19,7 @@ func bound(t *testing.T, names ...string) *report.Release {
 	spec := &release.Spec{Schema: 1, Name: "//:release"}
 	for _, name := range names {
 		w := gatefixture.New(t)
-		w.Spec.Name = "//" + name + ":receipt"
+		w.Apart(t, "//"+name+":receipt")
 		if strings.HasPrefix(name, "bad") {
 			w.Canary.Exit.Code = 0
 			w.Write(t)

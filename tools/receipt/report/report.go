@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
@@ -80,8 +81,8 @@ func (d *Data) AddParity(data []byte) error {
 	if err := json.Unmarshal(data, &about); err != nil {
 		return fmt.Errorf("parity: %w", err)
 	}
-	for fact, subject := range map[string]int{"model_sha256": 1, "encoder_digest": 2} {
-		if want := d.Receipt.Subject[subject].Digest["sha256"]; about.Facts[fact] != want {
+	for fact, subject := range map[string]string{verdict.FactModel: statement.SubjectModel, verdict.FactEncoder: statement.SubjectEncoder} {
+		if want := d.Receipt.Digest(subject); about.Facts[fact] != want {
 			return fmt.Errorf("parity: it was measured with %s %v, but the receipt is about %s", fact, about.Facts[fact], want)
 		}
 	}
@@ -100,7 +101,7 @@ func (d *Data) AddParity(data []byte) error {
 
 // AddReference adds the reference words, which must be those that the receipt names.
 func (d *Data) AddReference(text []byte) error {
-	if sum, want := evidence.SHA256(text), d.Receipt.Material(statement.MaterialReference); sum != want {
+	if sum, want := evidence.SHA256(text), d.Receipt.Digest(statement.MaterialReference); sum != want {
 		return fmt.Errorf("reference words %s, but the receipt names %s", sum, want)
 	}
 	d.Reference = string(text)

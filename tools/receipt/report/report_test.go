@@ -148,26 +148,24 @@ func TestPrivate(t *testing.T) {
 // TestEscaped holds that what a receipt says stays text.
 func TestEscaped(t *testing.T) {
 	w := gatefixture.New(t)
-	w.Spec.Name = `//gate:<script>alert(1)</script>`
 	w.Spec.Toolchain["compiler"] = `"><img src=x onerror=alert(1)>`
-	for _, e := range []*evidence.Evidence{w.CoreML, w.Canary, w.Contrast} {
-		e.Pin.Name = `<svg onload=alert(1)>`
-	}
-	w.Sources.Pin = w.CoreML.Pin.Name
 	w.Write(t)
-	wants(t, html(t, data(t, w)), []string{"&lt;script&gt;", "&lt;svg onload"}, "<script>", "<img", "<svg onload")
+	d := data(t, w)
+	// No receipt that can be read has such names; a page does not rely on that.
+	d.Receipt.Predicate.Name, d.Receipt.Predicate.Pin.Name = `//gate:<script>alert(1)</script>`, `<svg onload=alert(1)>`
+	wants(t, html(t, d), []string{"&lt;script&gt;", "&lt;svg onload"}, "<script>", "<img", "<svg onload")
 }
 
 // TestHostile puts into every text of a receipt what a page, a log or a terminal would take for more than text.
 func TestHostile(t *testing.T) {
 	const bad = "<script>x</script></style><img src=x onerror=y>\"'&{{.}}]]>\x00\x1b[31m\u202e\u2028\uffff\n::error::x\n//gate: pass"
 	w := gatefixture.New(t)
-	w.Spec.Toolchain = map[string]string{"compiler": bad, bad: bad}
 	w.Canary.Exit.Code = 0
 	w.Write(t)
 	d := data(t, w)
 	observe(t, d, bad)
 	p := &d.Receipt.Predicate
+	p.Toolchain = map[string]string{"compiler": bad, bad: bad}
 	p.Pin.Name, p.Placement, p.Flavour, p.Pin.Commit = bad, bad, bad, "é"+strings.Repeat("é", 10)
 	for _, j := range p.Judgements {
 		r := reason.Reason{Code: bad, Where: bad, Expected: bad, Found: bad}
@@ -254,7 +252,7 @@ func TestForeignFiles(t *testing.T) {
 func TestJUnit(t *testing.T) {
 	w := gatefixture.New(t)
 	w.Canary.Exit = evidence.Exit{Kind: evidence.ExitSignal, Signal: 6}
-	w.Spec.Required = []string{"parity"}
+	w.Spec.Required = append(w.Spec.Required, "words")
 	w.Write(t)
 	var b bytes.Buffer
 	if err := data(t, w).JUnit(&b); err != nil {
@@ -290,13 +288,13 @@ func TestJUnit(t *testing.T) {
 	}
 	want := map[string]string{
 		"binding": "pass", "sources": "pass", "markers": "CANARY_NOT_PASSED", "canary": "CANARY_SIGNAL", "contrast": "pass",
-		"transcript": "CANARY_NOT_PASSED", "parity": "JUDGEMENT_MISSING",
+		"transcript": "CANARY_NOT_PASSED", "contract": "pass", "parity": "pass", "words": "JUDGEMENT_MISSING",
 	}
 	if diff := cmp.Diff(want, outcomes); diff != "" {
 		t.Errorf("outcomes differ (-want +got):\n%s", diff)
 	}
-	if got.Tests != 7 || got.Failures != 2 || got.Errors != 2 {
-		t.Errorf("%d tests, %d failures, %d errors, want 7, 2, 2", got.Tests, got.Failures, got.Errors)
+	if got.Tests != 9 || got.Failures != 2 || got.Errors != 2 {
+		t.Errorf("%d tests, %d failures, %d errors, want 9, 2, 2", got.Tests, got.Failures, got.Errors)
 	}
 }
 

@@ -1,11 +1,11 @@
 package statement
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -15,6 +15,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // inputs are a spec's files, read and hashed.
@@ -27,6 +28,8 @@ type inputs struct {
 	policies  []*policy.Policy
 	others    []*verdict.Judgement
 	encoder   []EncoderFile
+	// files is the number of files in the content manifest.
+	files int
 	// sums are SHA-256 values by the spec's member, for those members that name a file.
 	sums map[string]string
 }
@@ -39,26 +42,56 @@ func Build(s *Spec) (*Statement, error) {
 		return nil, err
 	}
 	coreml := in.runs.CoreML
-	p := Predicate{
-		Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
-		Pin:          Pin{Identity: *in.identity, Status: pinStatus(in.identity.Supported)},
-		EncoderFiles: in.encoder, Materials: in.materials(), Toolchain: s.toolchain(), Policies: []PolicyRef{}, Evidence: in.evidence,
-		Required: s.required(in.policies), Placement: placementUnknown,
-	}
-	for _, pol := range in.policies {
-		p.Policies = append(p.Policies, PolicyRef{Name: pol.Name, Kind: pol.Kind, SHA256: pol.SHA256, Frozen: pol.IsFrozen()})
-	}
-	p.Judgements = slices.Concat([]*verdict.Judgement{in.binding(), in.judgeSources()}, judge.JudgeRuns(in.runs, in.reference), in.others)
-	p.Provisional = provisional(&p)
-	p.Verdict = conclude(&p)
-	return &Statement{
-		Type: StatementType, PredicateType: PredicateType, Predicate: p,
+	out := &Statement{
+		Type: StatementType, PredicateType: PredicateType,
 		Subject: []Resource{
 			fileResource(SubjectCLI, in.sums["cli"]),
 			fileResource(SubjectModel, in.sums["model"]),
 			treeResource(SubjectEncoder, in.sums["encoder"]),
 		},
-	}, nil
+		Predicate: Predicate{
+			Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
+			Pin:          Pin{Identity: *in.identity, Status: pinStatus(in.identity.Supported)},
+			EncoderFiles: in.encoder, Materials: in.materials(), Toolchain: s.toolchain(), Policies: []PolicyRef{}, Evidence: in.evidence,
+			Required: s.required(in.policies), Placement: placementUnknown,
+		},
+	}
+	p := &out.Predicate
+	for _, pol := range in.policies {
+		p.Policies = append(p.Policies, PolicyRef{Name: pol.Name, Kind: pol.Kind, SHA256: pol.SHA256, Frozen: pol.IsFrozen()})
+	}
+	runs, err := in.judgeRuns()
+	if err != nil {
+		return nil, err
+	}
+	p.Judgements = slices.Concat([]*verdict.Judgement{in.binding(out), in.judgeSources()}, runs, in.others)
+	for _, j := range p.Judgements {
+		if j.Verdict == reason.Pass {
+			j.AddAll(out.hold(j))
+		}
+	}
+	if j := p.Judgement(Placement); j != nil && j.Verdict == reason.Pass {
+		p.Placement = j.Facts[verdict.FactPlacement].(string)
+	}
+	p.Provisional = provisional(p)
+	p.Verdict = conclude(p)
+	return out, nil
+}
+
+// judgeRuns judges the runs. Where the spec names what an action judged of them before, the two must be the same.
+func (in *inputs) judgeRuns() ([]*verdict.Judgement, error) {
+	again := judge.JudgeRuns(in.runs, in.reference)
+	for _, j := range again {
+		i := slices.IndexFunc(in.others, func(o *verdict.Judgement) bool { return o.Name == j.Name })
+		if i < 0 {
+			continue
+		}
+		if !Same(j, in.others[i]) {
+			return nil, fmt.Errorf("receipt: judgement %q that the spec names (%s) is not what this evidence gives (%s): judge the evidence of this gate", j.Name, in.others[i].Verdict, j.Verdict)
+		}
+		in.others = slices.Delete(in.others, i, i+1)
+	}
+	return again, nil
 }
 
 // toolchain is what built the binaries, its programs by digest. One that is not where the toolchain says
@@ -78,7 +111,7 @@ func (s *Spec) toolchain() map[string]string {
 
 // required are the judgements that the spec and its policies ask for, sorted, each once.
 func (s *Spec) required(policies []*policy.Policy) []string {
-	names := append(slices.Clone(required), s.Required...)
+	names := append(always(), s.Required...)
 	for _, p := range policies {
 		names = append(names, p.Required...)
 	}
@@ -102,10 +135,10 @@ func provisional(p *Predicate) []string {
 		out = append(out, "toolchain: not recorded")
 	}
 	for _, j := range p.Judgements {
-		if satisfies, ok := j.Facts["satisfies_gate"].(bool); ok && !satisfies && j.Policy != nil {
+		if satisfies, ok := j.Facts[verdict.FactSatisfiesGate].(bool); ok && !satisfies && j.Policy != nil {
 			out = append(out, j.Name+": judged by "+j.Policy.Name+", which does not satisfy the release gate")
 		}
-		if thin, ok := j.Facts["provisional"].(bool); ok && thin {
+		if thin, ok := j.Facts[verdict.FactProvisional].(bool); ok && thin {
 			out = append(out, j.Name+": provisional; its notes say what is missing")
 		}
 	}
@@ -131,6 +164,9 @@ func read(s *Spec) (*inputs, error) {
 			return nil, fmt.Errorf("receipt: %s: %w", name, err)
 		}
 		in.sums[name] = sum
+	}
+	if in.files, err = countLines(s.Manifest); err != nil {
+		return nil, err
 	}
 	files, err := tree.Files(s.Encoder, tree.FollowLinks)
 	if err != nil {
@@ -184,6 +220,12 @@ func (in *inputs) readJudgements(s *Spec) error {
 		if err := readJSON(path, j); err != nil {
 			return err
 		}
+		if k := judged(j.Name); k == nil || j.Name == Binding || j.Name == Sources {
+			return fmt.Errorf("receipt: %s: judgement %q, expected one that a gate's actions write", path, j.Name)
+		}
+		if slices.ContainsFunc(in.others, func(o *verdict.Judgement) bool { return o.Name == j.Name }) {
+			return fmt.Errorf("receipt: %s: judgement %q was given before", path, j.Name)
+		}
 		in.others = append(in.others, j)
 	}
 	in.addPolicies()
@@ -200,6 +242,15 @@ func (in *inputs) addPolicies() {
 			in.policies = append(in.policies, p)
 		}
 	}
+}
+
+// countLines is the number of files in a content manifest, which has a line for each.
+func countLines(path string) (int, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0, fmt.Errorf("receipt: manifest: %w", err)
+	}
+	return bytes.Count(data, []byte{'\n'}), nil
 }
 
 // readJSON reads a file strictly into a struct or a map of strings.
@@ -238,81 +289,83 @@ func (in *inputs) judgeSources() *verdict.Judgement {
 	if c.ManifestSHA256 != in.identity.ManifestSHA256 {
 		j.Add(reason.SourcesChanged, "sources", "manifest "+in.identity.ManifestSHA256, c.ManifestSHA256)
 	}
+	if c.Pin != in.identity.Name {
+		j.Add(reason.SourcesChanged, "sources", "pin "+in.identity.Name, c.Pin)
+	}
+	// The patched file may be hashed twice: as patched, and as upstream has it.
+	if c.Files != in.files && c.Files != in.files+1 {
+		j.Add(reason.SourcesChanged, "sources", fmt.Sprintf("the %d files of the manifest", in.files), fmt.Sprint(c.Files))
+	}
 	for _, d := range c.Mismatches {
 		j.Add(reason.SourcesChanged, d.Path, d.Expected, d.Found)
 	}
-	j.Facts["files"] = c.Files
+	j.Facts[verdict.FactSourceFiles] = c.Files
 	return j
 }
 
-// binding holds what was judged against what is bound.
-func (in *inputs) binding() *verdict.Judgement {
-	j := verdict.NewJudgement("binding")
-	equal := func(where, expected, found string) {
-		if expected != found {
-			j.Add(reason.DigestMismatch, where, expected, found)
+// binding compares what was judged with what is bound.
+func (in *inputs) binding(s *Statement) *verdict.Judgement {
+	j := verdict.NewJudgement(Binding)
+	for _, e := range []*evidence.Evidence{in.runs.CoreML, in.runs.Canary, in.runs.Contrast} {
+		for _, d := range s.Differences(e) {
+			j.Add(reason.DigestMismatch, d.Where, d.Receipt, d.Evidence)
 		}
 	}
-	coreml, contrast := in.runs.CoreML, in.runs.Contrast
-	equal("whisper-cli", coreml.Digests.CLI, in.sums["cli"])
-	equal("model", coreml.Digests.Model, in.sums["model"])
-	equal("audio", coreml.Digests.Audio, in.sums["audio"])
-	equal("whisper-cli of the contrast run", contrast.Digests.CLI, in.sums["contrast_cli"])
-	if coreml.Digests.Encoder != nil {
-		equal("encoder", *coreml.Digests.Encoder, in.sums["encoder"])
+	for i := range bounds {
+		// What the pin names and what lies there are two things.
+		if b := &bounds[i]; b.Value != nil && b.Input != "" && b.Value(&s.Predicate) != in.sums[b.Input] {
+			j.Add(reason.DigestMismatch, string(b.Role), b.Value(&s.Predicate), in.sums[b.Input])
+		}
 	}
-	for _, e := range []*evidence.Evidence{coreml, in.runs.Canary, contrast} {
-		equal("pin of the "+string(e.Kind)+" run", fmt.Sprint(*in.identity), fmt.Sprint(e.Pin))
+	for _, same := range s.shared() {
+		j.Add(reason.DigestMismatch, same[1], "another file than "+same[0], "the same bytes")
 	}
-	equal("content manifest", in.identity.ManifestSHA256, in.sums["manifest"])
-	equal("patch", in.identity.Patch.SHA256, in.sums["patch"])
-	if coreml.Flavour != "coreml" {
-		j.Add(reason.FlavourExperimental, "flavour", "coreml", coreml.Flavour)
+	if flavour := s.Predicate.Flavour; flavour != whispercpp.FlavourCoreML {
+		j.Add(reason.FlavourExperimental, "flavour", whispercpp.FlavourCoreML, flavour)
 	}
-	if !slices.ContainsFunc(in.policies, func(p *policy.Policy) bool { return p.Kind == "gate" }) {
-		j.Add(reason.PolicyMissing, "policies", "a policy of kind gate", "none")
-	}
+	in.bindPolicies(j)
+	in.bindLane(s, j)
+	return j
+}
+
+// bindPolicies demands one gate policy, and frozen ones only.
+func (in *inputs) bindPolicies(j *verdict.Judgement) {
+	gates := 0
 	for _, p := range in.policies {
+		if p.Kind == judge.PolicyKind {
+			gates++
+		}
 		if !p.IsFrozen() {
 			j.Add(reason.PolicyNotFrozen, "policy", "a frozen policy", p.Name+" "+p.SHA256)
 		}
 	}
-	j.AddAll(in.bindJudgements())
-	return j
+	if gates != 1 {
+		j.Add(reason.PolicyMissing, "policies", "one policy of kind gate", fmt.Sprint(gates))
+	}
+	for _, o := range in.others {
+		if k := judged(o.Name); o.Policy == nil {
+			if k.ownPolicy() {
+				j.Add(reason.PolicyNotFrozen, o.Name, "a frozen policy", "none")
+			}
+		} else if _, ok := policy.Known(o.Policy.Name, o.Policy.SHA256); !ok {
+			j.Add(reason.PolicyNotFrozen, o.Name, "a frozen policy", o.Policy.Name+" "+o.Policy.SHA256)
+		}
+	}
 }
 
-// bindJudgements holds judgements that other actions wrote against what is bound: they must be about
-// these programs, this model and this encoder, and go by frozen policies.
-func (in *inputs) bindJudgements() []reason.Reason {
-	reasons := []reason.Reason{}
-	bound := map[string]string{
-		"cli_sha256": in.sums["cli"], "model_sha256": in.sums["model"], "encoder_digest": in.sums["encoder"],
-		"ggml_cli_sha256": in.sums["contrast_cli"], "lane": string(in.runs.CoreML.Lane),
-	}
-	for _, j := range in.others {
-		for fact, want := range bound {
-			if found, ok := j.Facts[fact]; ok && found != want {
-				reasons = append(reasons, reason.Errorf(reason.DigestMismatch, j.Name+"."+fact, want, "%v", found).Reason)
+// bindLane demands of judgements that other actions wrote that they are about what is bound, and that their numbers
+// were computed by what this lane has.
+func (in *inputs) bindLane(s *Statement, j *verdict.Judgement) {
+	p := &s.Predicate
+	for _, o := range in.others {
+		for i := range bounds {
+			b := &bounds[i]
+			if found, ok := o.Facts[b.Fact]; b.Fact != "" && ok && found != b.In(s) {
+				j.Addf(reason.DigestMismatch, o.Name+"."+b.Fact, b.In(s), "%v", found)
 			}
 		}
-		kind := ""
-		if i := slices.IndexFunc(in.policies, func(p *policy.Policy) bool { return j.Policy != nil && p.Name == j.Policy.Name }); i >= 0 {
-			kind = in.policies[i].Kind
-		}
-		if expected, found := checkSource(j, kind, in.runs.CoreML.Lane, in.runs.CoreML.LaneIdentity); found != "" {
-			reasons = append(reasons, reason.Errorf(reason.JudgementLane, j.Name, expected, "%s", found).Reason)
-		}
-		if j.Policy == nil {
-			if ofNumbers(j) {
-				reasons = append(reasons, reason.Errorf(reason.PolicyNotFrozen, j.Name, "a frozen policy", "none").Reason)
-			}
-			continue
-		}
-		p, err := policy.Frozen(j.Policy.Name)
-		if err != nil || p.SHA256 != j.Policy.SHA256 {
-			reasons = append(reasons, reason.Errorf(reason.PolicyNotFrozen, j.Name, "a frozen policy", "%s %s", j.Policy.Name, j.Policy.SHA256).Reason)
+		if expected, found := checkSource(o, p.Lane, p.LaneIdentity); found != "" {
+			j.Add(reason.JudgementLane, o.Name, expected, found)
 		}
 	}
-	slices.SortFunc(reasons, func(a, b reason.Reason) int { return strings.Compare(a.Where, b.Where) })
-	return reasons
 }

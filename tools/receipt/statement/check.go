@@ -5,31 +5,19 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// placementUnknown stands where no instrument saw the placement; what did is a judgement.
-const (
-	placementUnknown   = "not observed"
-	placementJudgement = "placement"
-)
-
-// bound are the facts by which a judgement that another action wrote says what it is about, as the receipt has them.
-func (s *Statement) bound() map[string]string {
-	return map[string]string{
-		"cli_sha256": s.Subject[0].Digest["sha256"], "model_sha256": s.Subject[1].Digest["sha256"], "encoder_digest": s.Subject[2].Digest["sha256"],
-		"ggml_cli_sha256": s.Material(MaterialContrastCLI), "lane": string(s.Predicate.Lane),
-	}
-}
+// placementUnknown stands where no instrument saw the placement.
+const placementUnknown = "not observed"
 
 var commitID = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
@@ -46,24 +34,18 @@ func (s *Statement) Check() error {
 	if p.Schema != 1 {
 		return fmt.Errorf("receipt: predicate schema is %d, expected 1", p.Schema)
 	}
-	if p.Name == "" || strings.ContainsFunc(p.Name, unicode.IsControl) {
-		return fmt.Errorf("receipt: name is %q, expected the label of a gate", p.Name)
-	}
 	if err := CheckSubjects(s.Subject); err != nil {
 		return err
 	}
-	if err := p.checkSizes(); err != nil {
-		return err
-	}
 	for _, check := range []func() error{
-		s.checkLane, s.checkPin, s.checkEncoderFiles, s.checkMaterials, p.checkEvidence, p.checkRequired, p.checkJudgements,
+		p.checkSizes, p.checkNames, s.checkLane, s.checkPin, s.checkEncoderFiles, s.checkMaterials, p.checkEvidence, p.checkRequired, p.checkJudgements, p.checkPlacement,
 	} {
 		if err := check(); err != nil {
 			return err
 		}
 	}
-	if want := provisional(p); !slices.Equal(p.Provisional, want) {
-		return fmt.Errorf("receipt: provisional is %q, but its members give %q", p.Provisional, want)
+	if err := CheckVisible(s); err != nil {
+		return fmt.Errorf("receipt: %w", err)
 	}
 	if p.Signing != nil {
 		if err := s.checkSigning(); err != nil {
@@ -74,7 +56,12 @@ func (s *Statement) Check() error {
 		return fmt.Errorf("receipt: verdict is %q, but its judgements give %q", p.Verdict, want)
 	}
 	if p.Verdict == reason.Pass {
-		return s.checkPass()
+		if err := s.checkPass(); err != nil {
+			return err
+		}
+	}
+	if want := provisional(p); !slices.Equal(p.Provisional, want) {
+		return fmt.Errorf("receipt: provisional is %q, but its members give %q", p.Provisional, want)
 	}
 	return nil
 }
@@ -111,7 +98,7 @@ func (s *Statement) checkLane() error {
 	if p.LaneIdentity["os_build"] == "" {
 		return fmt.Errorf("receipt: lane is physical, but its identity names no os_build")
 	}
-	if s.Material(MaterialEvaluator) != "" {
+	if s.Digest(MaterialEvaluator) != "" {
 		return fmt.Errorf("receipt: lane is physical, but the emulated lane's evaluator is among its materials")
 	}
 	return nil
@@ -130,6 +117,9 @@ func (s *Statement) checkPin() error {
 	return nil
 }
 
+// emptyFile is the SHA-256 of no bytes.
+const emptyFile = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
 func (s *Statement) checkEncoderFiles() error {
 	files := s.Predicate.EncoderFiles
 	lines := make([]tree.File, len(files))
@@ -139,27 +129,38 @@ func (s *Statement) checkEncoderFiles() error {
 	if err := tree.CheckFiles(lines); err != nil {
 		return fmt.Errorf("receipt: encoder_files: %w", err)
 	}
-	if sum := tree.DigestFiles(lines); sum != s.Subject[2].Digest["sha256"] {
-		return fmt.Errorf("receipt: encoder_files hash to %s, but the subject is %s", sum, s.Subject[2].Digest["sha256"])
+	for _, f := range files {
+		if (f.Size == 0) != (f.SHA256 == emptyFile) {
+			return fmt.Errorf("receipt: encoder_files: %s has %d bytes and SHA-256 %s, which do not belong together", f.Path, f.Size, f.SHA256)
+		}
+	}
+	if sum := tree.DigestFiles(lines); sum != s.Digest(SubjectEncoder) {
+		return fmt.Errorf("receipt: encoder_files hash to %s, but the subject is %s", sum, s.Digest(SubjectEncoder))
 	}
 	return nil
 }
 
-// checkMaterials demands the materials of every receipt, each once, and those that the pin names as the
-// pin names them.
+// checkMaterials demands the materials of every receipt, each once and no other, and those that the pin names as the pin
+// names them. What a receipt names, a release may ship: so the names are a closed list.
 func (s *Statement) checkMaterials() error {
 	p := &s.Predicate
-	seen := map[string]bool{SubjectCLI: true, SubjectModel: true, SubjectEncoder: true}
+	names := map[string]bool{p.Pin.PatchedFile.Path: true}
+	for i := range bounds {
+		if b := &bounds[i]; b.Material != "" && b.on(p.Lane) {
+			names[b.Material] = true
+		}
+	}
+	seen := map[string]bool{}
 	for _, m := range p.Materials {
 		if err := m.check(); err != nil {
 			return err
 		}
-		if m.Name == "" || seen[m.Name] || len(m.Annotations) > 0 {
-			return fmt.Errorf("receipt: material %q has no name of its own, or annotations %v", m.Name, m.Annotations)
+		if !names[m.Name] || seen[m.Name] || len(m.Annotations) > 0 {
+			return fmt.Errorf("receipt: material %q, expected each of %q once, without annotations", m.Name, slices.Sorted(maps.Keys(names)))
 		}
 		seen[m.Name] = true
 	}
-	for _, name := range []string{MaterialSources, MaterialContrastCLI, MaterialAudio, MaterialReference} {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !seen[name] {
 			return fmt.Errorf("receipt: material %q is missing", name)
 		}
@@ -167,22 +168,42 @@ func (s *Statement) checkMaterials() error {
 	for name, want := range map[string]string{
 		MaterialManifest: p.Pin.ManifestSHA256, MaterialPatch: p.Pin.Patch.SHA256, p.Pin.PatchedFile.Path: p.Pin.PatchedFile.SHA256,
 	} {
-		if found := s.Material(name); found != want {
+		if found := s.Digest(name); found != want {
 			return fmt.Errorf("receipt: material %q is %q, but the pin names %q", name, found, want)
 		}
 	}
 	return nil
 }
 
-// checkEvidence demands the evidence of the three runs, in their order.
-func (p *Predicate) checkEvidence() error {
-	kinds := []evidence.Kind{evidence.KindCoreML, evidence.KindCanary, evidence.KindContrast}
-	if len(p.Evidence) != len(kinds) {
-		return fmt.Errorf("receipt: evidence of %d runs, expected %v", len(p.Evidence), kinds)
+// shared lists pairs of things that the receipt tells apart and that have one digest.
+func (s *Statement) shared() [][2]string {
+	var out [][2]string
+	names := map[string]string{}
+	add := func(name, sum string) {
+		if other, ok := names[sum]; ok {
+			out = append(out, [2]string{other, name})
+		}
+		names[sum] = name
 	}
-	for i, e := range p.Evidence {
-		if e.Kind != kinds[i] {
-			return fmt.Errorf("receipt: evidence %d is of kind %q, expected %q", i, e.Kind, kinds[i])
+	for _, r := range slices.Concat(s.Subject, s.Predicate.Materials) {
+		add(r.Name, r.Digest["sha256"])
+	}
+	for _, e := range s.Predicate.Evidence {
+		add("evidence of the "+string(e.Kind)+" run", e.SHA256)
+	}
+	return out
+}
+
+func (p *Predicate) checkEvidence() error { return CheckEvidence(p.Evidence) }
+
+// CheckEvidence demands the evidence of the three runs, in their order.
+func CheckEvidence(list []EvidenceRef) error {
+	if len(list) != len(everyRun) {
+		return fmt.Errorf("receipt: evidence of %d runs, expected %v", len(list), everyRun)
+	}
+	for i, e := range list {
+		if e.Kind != everyRun[i] {
+			return fmt.Errorf("receipt: evidence %d is of kind %q, expected %q", i, e.Kind, everyRun[i])
 		}
 		if !hexDigest.MatchString(e.SHA256) {
 			return fmt.Errorf("receipt: evidence digest is %q, expected 64 hexadecimal digits", e.SHA256)
@@ -192,7 +213,7 @@ func (p *Predicate) checkEvidence() error {
 }
 
 func (p *Predicate) checkRequired() error {
-	want := append(slices.Clone(required), p.Required...)
+	want := append(always(), p.Required...)
 	slices.Sort(want)
 	if want = slices.Compact(want); !slices.Equal(p.Required, want) {
 		return fmt.Errorf("receipt: required is %v, expected %v", p.Required, want)
@@ -205,70 +226,112 @@ func (p *Predicate) checkJudgements() error {
 		if j == nil {
 			return fmt.Errorf("receipt: judgement %d is null", i)
 		}
-		if (j.Verdict == reason.Pass) != (len(j.Reasons) == 0) {
-			return fmt.Errorf("receipt: judgement %q says %s with %d reasons: a pass has none, and nothing else is without", j.Name, j.Verdict, len(j.Reasons))
+		if judged(j.Name) == nil {
+			return fmt.Errorf("receipt: judgement %q is none that a gate makes", j.Name)
 		}
 		if slices.ContainsFunc(p.Judgements[:i], func(o *verdict.Judgement) bool { return o.Name == j.Name }) {
 			return fmt.Errorf("receipt: judgement %q stands there twice", j.Name)
 		}
-	}
-	if p.Placement != placementUnknown && !p.has(placementJudgement) {
-		return fmt.Errorf("receipt: placement is %q, but no judgement of that name has seen it: expected %q", p.Placement, placementUnknown)
+		if err := checkVerdict(j); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// checkPass holds a pass against what the judgement "binding" holds when the receipt is built.
+// checkVerdict demands the verdict that follows from a judgement's reasons, and notes that change none.
+func checkVerdict(j *verdict.Judgement) error {
+	for _, n := range j.Notes {
+		if !reason.IsNote(n.Code) {
+			return fmt.Errorf("receipt: judgement %q has the note %s, which is no code of notes", j.Name, n.Code)
+		}
+	}
+	for _, r := range j.Reasons {
+		if reason.IsNote(r.Code) {
+			return fmt.Errorf("receipt: judgement %q has the reason %s, which is a code of notes", j.Name, r.Code)
+		}
+	}
+	want := reason.VerdictOf(j.Reasons)
+	if len(j.Reasons) == 1 && j.Reasons[0].Code == reason.CanaryNotPassed {
+		want = reason.Inadmissible
+	}
+	if j.Verdict != want {
+		return fmt.Errorf("receipt: judgement %q says %s with %d reasons, which give %s: a pass has none, and nothing else is without", j.Name, j.Verdict, len(j.Reasons), want)
+	}
+	return nil
+}
+
+// checkPlacement demands the judgement that saw the placement. Only Apple's Core ML places anything.
+func (p *Predicate) checkPlacement() error {
+	j := p.Judgement(Placement)
+	switch {
+	case p.Placement == placementUnknown:
+		if j != nil && j.Verdict == reason.Pass {
+			return fmt.Errorf("receipt: placement is %q, but a judgement of that name has seen it", p.Placement)
+		}
+	case p.Lane != evidence.LanePhysical:
+		return fmt.Errorf("receipt: placement is %q on lane %s, expected %q", p.Placement, p.Lane, placementUnknown)
+	case j == nil || j.Verdict != reason.Pass || len(checkPlacement(j, nil)) > 0 || j.Facts[verdict.FactPlacement] != p.Placement:
+		return fmt.Errorf("receipt: placement is %q, but no judgement names the instrument that saw it: expected %q", p.Placement, placementUnknown)
+	}
+	return nil
+}
+
+// checkPass refuses a pass that building could not have given: the conditions of the judgement "binding", and each
+// judgement computed again from its facts.
 func (s *Statement) checkPass() error {
 	p := &s.Predicate
-	if p.Flavour != "coreml" {
-		return fmt.Errorf("receipt: a pass of flavour %q, expected coreml", p.Flavour)
+	if p.Flavour != whispercpp.FlavourCoreML {
+		return fmt.Errorf("receipt: a pass of flavour %q, expected %s", p.Flavour, whispercpp.FlavourCoreML)
 	}
 	if len(p.EncoderFiles) == 0 {
 		return fmt.Errorf("receipt: a pass of an encoder without files")
 	}
-	gate := false
-	for i, ref := range p.Policies {
-		if !ref.Frozen {
-			return fmt.Errorf("receipt: a pass by policy %q, which is not frozen", ref.Name)
-		}
-		if slices.ContainsFunc(p.Policies[:i], func(o PolicyRef) bool { return o.Name == ref.Name }) {
-			return fmt.Errorf("receipt: policy %q stands there twice", ref.Name)
-		}
-		gate = gate || ref.Kind == "gate"
-	}
-	if !gate {
-		return fmt.Errorf("receipt: a pass without a policy of kind gate")
-	}
-	kinds := map[string]string{}
-	for _, ref := range p.Policies {
-		kinds[ref.Name] = ref.Kind
+	for _, same := range s.shared() {
+		return fmt.Errorf("receipt: %s and %s have one digest: whatever ran, it was not both", same[0], same[1])
 	}
 	for _, j := range p.Judgements {
-		if j.Policy != nil && !slices.ContainsFunc(p.Policies, func(ref PolicyRef) bool { return ref.Name == j.Policy.Name && ref.SHA256 == j.Policy.SHA256 }) {
-			return fmt.Errorf("receipt: judgement %q goes by policy %s %s, which is not among the receipt's", j.Name, j.Policy.Name, j.Policy.SHA256)
-		}
-		kind := ""
-		if j.Policy != nil {
-			kind = kinds[j.Policy.Name]
-		} else if ofNumbers(j) {
-			return fmt.Errorf("receipt: judgement %q is of numbers, and by no policy", j.Name)
-		}
-		if expected, found := checkSource(j, kind, p.Lane, p.LaneIdentity); found != "" {
+		if expected, found := checkSource(j, p.Lane, p.LaneIdentity); found != "" {
 			return fmt.Errorf("receipt: judgement %q has %s, but on lane %s it must have %s", j.Name, found, p.Lane, expected)
 		}
-		for fact, want := range s.bound() {
-			if found, ok := j.Facts[fact]; ok && found != want {
-				return fmt.Errorf("receipt: judgement %q is about %s %v, but the receipt is about %s", j.Name, fact, found, want)
-			}
+		for _, r := range s.hold(j) {
+			return &reason.Error{Reason: r}
 		}
+	}
+	return p.checkPolicies()
+}
+
+// checkPolicies demands one policy for the gate and one for each judgement that has thresholds of its own, frozen, and
+// no other: a policy that nothing went by would answer a demand that nothing meets.
+func (p *Predicate) checkPolicies() error {
+	used := map[PolicyRef]bool{}
+	for _, j := range p.Judgements {
+		if ref, ok := p.policyOf(judged(j.Name), j); ok {
+			used[ref] = true
+		}
+	}
+	gates := 0
+	for i, ref := range p.Policies {
+		switch {
+		case !ref.Frozen:
+			return fmt.Errorf("receipt: a pass by policy %q, which is not frozen", ref.Name)
+		case slices.ContainsFunc(p.Policies[:i], func(o PolicyRef) bool { return o.Name == ref.Name }):
+			return fmt.Errorf("receipt: policy %q stands there twice", ref.Name)
+		case ref.Kind == judge.PolicyKind:
+			gates++
+		case !used[ref]:
+			return fmt.Errorf("receipt: policy %q of kind %q, by which no judgement goes", ref.Name, ref.Kind)
+		}
+	}
+	if gates != 1 {
+		return fmt.Errorf("receipt: a pass with %d policies of kind gate, expected 1", gates)
 	}
 	return nil
 }
 
 // CheckSubjects demands the three subjects of every receipt, in their order.
 func CheckSubjects(subjects []Resource) error {
-	names := []string{SubjectCLI, SubjectModel, SubjectEncoder}
+	names := SubjectNames
 	if len(subjects) != len(names) {
 		return fmt.Errorf("receipt: %d subjects, expected %v", len(subjects), names)
 	}
@@ -296,12 +359,9 @@ func (r Resource) check() error {
 	return nil
 }
 
-// required are the judgements that every receipt needs, whatever its policy says.
-var required = []string{"binding", "sources", judge.Markers, judge.Canary, judge.Contrast, judge.Transcript}
-
 // conclude is what follows from the judgements: one that is required and missing fails.
 func conclude(p *Predicate) reason.Verdict {
-	for _, name := range append(slices.Clone(required), p.Required...) {
+	for _, name := range append(always(), p.Required...) {
 		if !p.has(name) {
 			return reason.Failed
 		}
@@ -309,9 +369,18 @@ func conclude(p *Predicate) reason.Verdict {
 	return verdict.Overall(p.Judgements)
 }
 
+// Judgement is the judgement of that name, or nil.
+func (p *Predicate) Judgement(name string) *verdict.Judgement {
+	i := slices.IndexFunc(p.Judgements, func(j *verdict.Judgement) bool { return j.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return p.Judgements[i]
+}
+
 // has says whether there is a judgement of that name.
 func (p *Predicate) has(name string) bool {
-	return slices.ContainsFunc(p.Judgements, func(j *verdict.Judgement) bool { return j.Name == name })
+	return p.Judgement(name) != nil
 }
 
 func pinStatus(supported bool) string {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
@@ -29,11 +28,7 @@ func TestContradictions(t *testing.T) {
 		s.Predicate.EncoderFiles = append([]statement.EncoderFile{}, files...)
 		s.Subject[2].Digest["sha256"] = tree.DigestFiles(lines)
 	}
-	physical := func(s *statement.Statement) {
-		p := &s.Predicate
-		p.Lane, p.Provisional = "physical", p.Provisional[1:]
-		p.LaneIdentity["lane"], p.LaneIdentity["os_build"] = "physical", "24G720"
-	}
+	physical := gatefixture.Physical
 	for _, c := range []struct {
 		name   string
 		change func(s *statement.Statement, p *statement.Predicate)
@@ -60,26 +55,26 @@ func TestContradictions(t *testing.T) {
 		{"no materials", func(_ *statement.Statement, p *statement.Predicate) { p.Materials = []statement.Resource{} }, "is missing"},
 		{"material twice", func(_ *statement.Statement, p *statement.Predicate) {
 			p.Materials = append(p.Materials, p.Materials[0])
-		}, "name of its own"},
-		{"material under a subject's name", func(_ *statement.Statement, p *statement.Predicate) { p.Materials[0].Name = statement.SubjectCLI }, "name of its own"},
+		}, "once"},
+		{"material under a subject's name", func(_ *statement.Statement, p *statement.Predicate) { p.Materials[0].Name = statement.SubjectCLI }, "once"},
 		{"note on a subject", func(s *statement.Statement, _ *statement.Predicate) {
 			s.Subject[0].Annotations = map[string]string{"a": "b"}
 		}, "annotations"},
 		{"no evidence", func(_ *statement.Statement, p *statement.Predicate) { p.Evidence = []statement.EvidenceRef{} }, "evidence of 0 runs"},
 		{"no canary", func(_ *statement.Statement, p *statement.Predicate) { p.Evidence[1] = p.Evidence[0] }, "of kind"},
 		{"nothing required", func(_ *statement.Statement, p *statement.Predicate) { p.Required = []string{} }, "required is"},
-		{"no gate policy", func(_ *statement.Statement, p *statement.Predicate) { p.Policies[0].Kind = "parity" }, "kind gate"},
+		{"no gate policy", func(_ *statement.Statement, p *statement.Predicate) { p.Policies[0].Kind = "parity" }, "markers.policy"},
 		{"unfrozen policy", func(_ *statement.Statement, p *statement.Predicate) { p.Policies[0].Frozen = false }, "not frozen"},
 		{"policy twice", func(_ *statement.Statement, p *statement.Predicate) { p.Policies = append(p.Policies, p.Policies[0]) }, "twice"},
 		{"judgement by a policy of its own", func(_ *statement.Statement, p *statement.Predicate) {
 			p.Judgements[0].Policy = &verdict.PolicyRef{Name: "loose", SHA256: zero}
-		}, "not among the receipt's"},
+		}, "binding.policy"},
 		{"judgement of numbers by no policy", func(_ *statement.Statement, p *statement.Predicate) {
-			p.Judgements[0].Facts["satisfies_gate"] = true
-		}, "by no policy"},
+			p.Judgements[len(p.Judgements)-1].Policy = nil
+		}, "parity.policy"},
 		{"judgement of another encoder", func(_ *statement.Statement, p *statement.Predicate) {
 			p.Judgements[0].Facts["encoder_digest"] = zero
-		}, "but the receipt is about"},
+		}, "binding.encoder_digest"},
 		{"placement that nobody saw", func(_ *statement.Statement, p *statement.Predicate) {
 			p.Placement, p.Provisional = "Neural Engine", p.Provisional[:1]
 		}, "placement is"},
@@ -96,7 +91,7 @@ func TestContradictions(t *testing.T) {
 			a, b := p.EncoderFiles[0], p.EncoderFiles[1]
 			a.Path += "\n" + b.SHA256 + "  " + b.Path
 			p.EncoderFiles = []statement.EncoderFile{a}
-		}, "cannot stand in a manifest"},
+		}, "expected ASCII"},
 		{"files in another order", func(s *statement.Statement, p *statement.Predicate) {
 			files(s, p.EncoderFiles[1], p.EncoderFiles[0])
 		}, "out of order"},
@@ -124,17 +119,8 @@ func TestJudgementLane(t *testing.T) {
 	if parity.Kind != "parity" {
 		t.Errorf("policies of numbers are of kind %q", parity.Kind)
 	}
-	w := gatefixture.New(t)
-	fp32, err := policy.Frozen("fp32_v2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Spec.Judgements = []string{w.JSON(t, "parity.json", verdict.Judgement{
-		Name: "parity", Findings: verdict.New(),
-		Facts: map[string]any{"satisfies_gate": true, "kernel_path": "portable"}, Policy: &verdict.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
-	})}
-	good := w.Receipt(t)
-	const host = "Mac16,10, Apple M4, macOS 15.6 (24G720)"
+	good := gatefixture.New(t).Receipt(t)
+	const host = gatefixture.MacHost
 	for _, c := range []struct {
 		name     string
 		physical bool
@@ -152,8 +138,7 @@ func TestJudgementLane(t *testing.T) {
 		{"emulated, under another name", false, func(j *verdict.Judgement) {
 			j.Name = "numbers"
 			delete(j.Facts, "kernel_path")
-			delete(j.Facts, "satisfies_gate")
-		}, "nothing that says what computed them"},
+		}, "none that a gate makes"},
 		{"physical, by Core ML", true, func(j *verdict.Judgement) {
 			delete(j.Facts, "kernel_path")
 			j.Facts["core_ml_host"], j.Facts["compute_units_loaded"] = host, "all"
@@ -169,18 +154,20 @@ func TestJudgementLane(t *testing.T) {
 			j.Facts["core_ml_host"] = strings.Replace(host, "24G720", "24G84", 1)
 		}, "macOS 15.6 (24G84), but on lane physical it must have numbers of Core ML on build 24G720"},
 		{"physical, by nobody knows what", true, func(j *verdict.Judgement) { delete(j.Facts, "kernel_path") }, "nothing that says what computed them"},
-		{"by no policy", false, func(j *verdict.Judgement) { j.Policy = nil }, "by no policy"},
+		{"by no policy", false, func(j *verdict.Judgement) { j.Policy = nil }, "parity.policy"},
 	} {
 		s, err := statement.Decode(good)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := &s.Predicate
+		parity := p.Judgements[len(p.Judgements)-1]
 		if c.physical {
-			p.Lane, p.Provisional = "physical", p.Provisional[1:]
-			p.LaneIdentity["lane"], p.LaneIdentity["os_build"] = "physical", "24G720"
+			gatefixture.Physical(s)
+			delete(parity.Facts, "core_ml_host")
+			parity.Facts["kernel_path"] = "portable"
 		}
-		c.change(p.Judgements[len(p.Judgements)-1])
+		c.change(parity)
 		_, err = statement.Encode(s)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.says)

@@ -41,7 +41,7 @@ func TestDiff(t *testing.T) {
 	}
 	want := []string{
 		"verdict", "subject ggml-model-encoder.mlmodelc", "encoder file weights/weight.bin",
-		"judgement binding", "judgement canary", "judgement markers", "judgement transcript",
+		"judgement binding", "judgement canary", "judgement contract", "judgement markers", "judgement parity", "judgement transcript",
 		"toolchain compiler", "evidence canary", "fact canary.exit",
 	}
 	if diff := cmp.Diff(want, what); diff != "" {

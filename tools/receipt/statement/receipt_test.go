@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
@@ -94,12 +93,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestOtherJudgements holds judgements of other actions against what the receipt binds.
+// TestOtherJudgements compares judgements of other actions with what the receipt binds.
 func TestOtherJudgements(t *testing.T) {
-	fp32, err := policy.Frozen("fp32_v2")
-	if err != nil {
-		t.Fatal(err)
-	}
 	zero := strings.Repeat("0", 64)
 	for _, c := range []struct {
 		name    string
@@ -113,25 +108,18 @@ func TestOtherJudgements(t *testing.T) {
 		{"of another program", func(j *verdict.Judgement) { j.Facts["cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
 		{"of another ggml build", func(j *verdict.Judgement) { j.Facts["ggml_cli_sha256"] = zero }, reason.Failed, "DIGEST_MISMATCH"},
 		{"of another lane", func(j *verdict.Judgement) { j.Facts["lane"] = "physical" }, reason.Failed, "DIGEST_MISMATCH"},
-		{"of Core ML", func(j *verdict.Judgement) { j.Facts["core_ml_host"] = "Mac16,10, Apple M4, macOS 15.6 (24G720)" }, reason.Failed, "JUDGEMENT_LANE"},
+		{"of Core ML", func(j *verdict.Judgement) { j.Facts["core_ml_host"] = gatefixture.MacHost }, reason.Failed, "JUDGEMENT_LANE"},
 		{"of a device", func(j *verdict.Judgement) { j.Facts["compute_units_loaded"] = "all" }, reason.Failed, "JUDGEMENT_LANE"},
 		{"of nobody knows what", func(j *verdict.Judgement) { delete(j.Facts, "kernel_path") }, reason.Failed, "JUDGEMENT_LANE"},
 		{"by no policy", func(j *verdict.Judgement) { j.Policy = nil }, reason.Failed, "POLICY_NOT_FROZEN"},
 		{"by an edited policy", func(j *verdict.Judgement) { j.Policy.SHA256 = zero }, reason.Failed, "POLICY_NOT_FROZEN"},
 		{"by a policy of one's own", func(j *verdict.Judgement) { j.Policy.Name = "lenient" }, reason.Failed, "POLICY_NOT_FROZEN"},
-		{"failed", func(j *verdict.Judgement) {
-			j.Verdict, j.Reasons = reason.Failed, []reason.Reason{{Code: "PARITY_SNR"}}
-		}, reason.Failed, ""},
+		{"failed", func(j *verdict.Judgement) { j.Add(reason.ParitySNR, "output", "more", "less") }, reason.Failed, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := gatefixture.New(t)
-			j := &verdict.Judgement{
-				Name: "parity", Findings: verdict.New(),
-				Facts:  map[string]any{"model_sha256": w.CoreML.Digests.Model, "encoder_digest": *w.CoreML.Digests.Encoder, "satisfies_gate": false, "kernel_path": "portable"},
-				Policy: &verdict.PolicyRef{Name: fp32.Name, SHA256: fp32.SHA256},
-			}
-			c.change(j)
-			w.Spec.Judgements = []string{w.JSON(t, "parity.json", j)}
+			c.change(w.Parity)
+			w.Write(t)
 			s := decoded(t, w)
 			got := ""
 			if binding := s.Predicate.Judgements[0]; len(binding.Reasons) > 0 {
@@ -140,24 +128,49 @@ func TestOtherJudgements(t *testing.T) {
 			if s.Predicate.Verdict != c.verdict || got != c.code {
 				t.Errorf("verdict %s, binding %q, want %s, %q", s.Predicate.Verdict, got, c.verdict, c.code)
 			}
-			if c.verdict == reason.Pass {
-				if got := s.Predicate.Policies[1]; got.Name != fp32.Name || !got.Frozen {
-					t.Errorf("the judgement's policy is not among the receipt's: %+v", got)
-				}
-				if last := s.Predicate.Provisional[len(s.Predicate.Provisional)-1]; !strings.Contains(last, "does not satisfy the release gate") {
-					t.Errorf("provisional ends with %q", last)
-				}
+			if got := s.Predicate.Policies; c.verdict == reason.Pass && (len(got) != 2 || got[1].Name != "fp32_v2" || !got[1].Frozen) {
+				t.Errorf("the judgement's policy is not among the receipt's: %+v", got)
 			}
 		})
 	}
+}
+
+// TestLaxPolicy holds that a receipt says so when its numbers were judged by a policy that does not satisfy the release gate.
+func TestLaxPolicy(t *testing.T) {
 	w := gatefixture.New(t)
-	w.Spec.Judgements = []string{w.JSON(t, "odd.json", verdict.Judgement{Name: "odd", Findings: verdict.Findings{Verdict: reason.Pass, Reasons: []reason.Reason{{Code: "PARITY_SNR"}}, Notes: []reason.Reason{}}, Facts: map[string]any{}})}
-	s, err := statement.Build(&w.Spec)
-	if err != nil {
-		t.Fatal(err)
+	w.Parity.Facts["precision"], w.Parity.Facts["satisfies_gate"] = "float16", false
+	w.Under(t, w.Parity, "fp16_v1")
+	w.Write(t)
+	p := decoded(t, w).Predicate
+	if last := p.Provisional[len(p.Provisional)-1]; p.Verdict != reason.Pass || !strings.Contains(last, "does not satisfy the release gate") {
+		t.Errorf("verdict %s, provisional ends with %q", p.Verdict, last)
 	}
-	if _, err := statement.Encode(s); err == nil {
-		t.Error("a pass with a reason against it can be written")
+}
+
+// TestUnknownJudgement holds that a judgement which no gate makes is no input, and that neither is one given twice.
+func TestUnknownJudgement(t *testing.T) {
+	for _, name := range []string{"odd", "binding", "sources", "contract", ""} {
+		w := gatefixture.New(t)
+		w.Spec.Judgements = append(w.Spec.Judgements, w.JSON(t, "more.json", verdict.NewJudgement(name)))
+		if _, err := statement.Build(&w.Spec); err == nil || !strings.Contains(err.Error(), "judgement") {
+			t.Errorf("judgement %q: %v, want it refused", name, err)
+		}
+	}
+}
+
+// TestJudgedBefore holds that a judgement of the runs which an action wrote is taken if it is what the evidence gives.
+func TestJudgedBefore(t *testing.T) {
+	w := gatefixture.New(t)
+	want := string(w.Receipt(t))
+	canary := decoded(t, w).Predicate.Judgements[3]
+	w.Spec.Judgements = append(w.Spec.Judgements, w.JSON(t, "canary.json", canary))
+	if got := string(w.Receipt(t)); got != want {
+		t.Errorf("the receipt differs: %s", got)
+	}
+	canary.Facts["exit"] = "exit 0"
+	w.JSON(t, "canary.json", canary)
+	if _, err := statement.Build(&w.Spec); err == nil || !strings.Contains(err.Error(), "canary") {
+		t.Errorf("a canary of another run: %v", err)
 	}
 }
 
@@ -165,15 +178,13 @@ func TestOtherJudgements(t *testing.T) {
 // one is provisional.
 func TestWords(t *testing.T) {
 	w := gatefixture.New(t)
-	w.Spec.Required = []string{"words"}
+	w.Spec.Required = append(w.Spec.Required, "words")
 	if s := decoded(t, w); s.Predicate.Verdict != reason.Failed {
 		t.Errorf("without the words that it declares the verdict is %s, want fail", s.Predicate.Verdict)
 	}
-	j := &verdict.Judgement{
-		Name: "words", Findings: verdict.New(),
-		Facts: map[string]any{"provisional": true, "cli_sha256": w.CoreML.Digests.CLI, "ggml_cli_sha256": w.Contrast.Digests.CLI, "lane": "emulated"},
-	}
-	w.Spec.Judgements = []string{w.JSON(t, "words.json", j)}
+	j := w.Words(t)
+	j.Facts["provisional"], j.Facts["recordings"] = true, 2
+	w.Spec.Judgements = append(w.Spec.Judgements, w.JSON(t, "words.json", j))
 	s := decoded(t, w)
 	p := s.Predicate
 	if p.Verdict != reason.Pass || p.Judgements[len(p.Judgements)-1].Name != "words" || !slices.Contains(p.Required, "words") {
@@ -202,7 +213,9 @@ func TestToolchain(t *testing.T) {
 // TestRequired holds that a judgement which must be there and is not makes the verdict fail.
 func TestRequired(t *testing.T) {
 	w := gatefixture.New(t)
-	w.Spec.Required = []string{"contract"}
+	contract := w.Contract
+	w.Contract, w.Spec.Judgements = nil, nil
+	w.Write(t)
 	s, err := statement.Build(&w.Spec)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +223,8 @@ func TestRequired(t *testing.T) {
 	if s.Predicate.Verdict != reason.Failed {
 		t.Errorf("without a required judgement the verdict is %s, want fail", s.Predicate.Verdict)
 	}
-	w.Spec.Judgements = []string{w.JSON(t, "contract.json", verdict.Judgement{Name: "contract", Findings: verdict.New(), Facts: map[string]any{}})}
+	w.Contract = contract
+	w.Write(t)
 	if s, err = statement.Build(&w.Spec); err != nil || s.Predicate.Verdict != reason.Pass {
 		t.Errorf("with it: %v, verdict %s, want pass", err, s.Predicate.Verdict)
 	}

@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -19,12 +20,15 @@ const (
 	PayloadType = "application/vnd.in-toto+json"
 )
 
-// Names of the subjects.
+// Names of the subjects, in the order in which a receipt has them: [SubjectNames].
 const (
 	SubjectCLI     = "whisper-cli"
 	SubjectModel   = "ggml-model.bin"
 	SubjectEncoder = "ggml-model-encoder.mlmodelc"
 )
+
+// SubjectNames are the subjects of every receipt, in their order.
+var SubjectNames = []string{SubjectCLI, SubjectModel, SubjectEncoder}
 
 // Names of the materials that every receipt has; the patched file is there under its own path.
 const (
@@ -133,11 +137,21 @@ type Statement struct {
 	Predicate     Predicate  `json:"predicate"`
 }
 
-// Material is the SHA-256 of a material by name, "" where there is none.
-func (s *Statement) Material(name string) string {
-	for _, m := range s.Predicate.Materials {
-		if m.Name == name {
-			return m.Digest["sha256"]
+// Digest is the SHA-256 of the subject or material of that name, "" where there is none.
+func (s *Statement) Digest(name string) string {
+	for _, list := range [][]Resource{s.Subject, s.Predicate.Materials} {
+		if sum := DigestOf(list, name); sum != "" {
+			return sum
+		}
+	}
+	return ""
+}
+
+// DigestOf is the SHA-256 of the resource of that name, "" where there is none.
+func DigestOf(list []Resource, name string) string {
+	for _, r := range list {
+		if r.Name == name {
+			return r.Digest["sha256"]
 		}
 	}
 	return ""
@@ -173,5 +187,9 @@ func treeResource(name, sha256 string) Resource {
 	return r
 }
 
-// JudgementBytes are the canonical bytes of one judgement, as they stand in a receipt.
-func JudgementBytes(j *verdict.Judgement) ([]byte, error) { return strictjson.Canonical(j) }
+// Same compares two judgements in their canonical bytes, so that numbers read back compare as written.
+func Same(a, b *verdict.Judgement) bool {
+	left, err1 := strictjson.Canonical(a)
+	right, err2 := strictjson.Canonical(b)
+	return err1 == nil && err2 == nil && bytes.Equal(left, right)
+}

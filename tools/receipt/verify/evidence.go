@@ -1,14 +1,14 @@
 package verify
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
@@ -17,13 +17,47 @@ import (
 )
 
 // rejudge judges the evidence at hand again and compares with what the receipt says.
-func (r *Result) rejudge(s *statement.Statement, f Files) error {
+func (r *Result) rejudge(ctx context.Context, s *statement.Statement, f Files) error {
+	runs, err := r.runs(s, f)
+	if err != nil {
+		return err
+	}
+	reference := ""
+	if f.Reference != "" {
+		text, err := read(f.Reference)
+		if err != nil {
+			return fmt.Errorf("read reference: %w", err)
+		}
+		if sum := evidence.SHA256(text); sum != s.Digest(statement.MaterialReference) {
+			r.Add(reason.FileUnlisted, f.Reference, "the reference words that the receipt names", sum)
+		}
+		reference = string(text)
+	}
+	redone := map[string]bool{}
+	complete := runs.CoreML != nil && runs.Canary != nil && runs.Contrast != nil
+	if !complete {
+		r.Unchecked = append(r.Unchecked, "the judgements of the runs, which need the evidence of all three")
+	} else {
+		for _, j := range judge.JudgeRuns(runs, reference) {
+			if j.Name != judge.Transcript || reference != "" {
+				r.compare(s, j, redone)
+			}
+		}
+	}
+	if err := r.again(ctx, s, f, complete, redone); err != nil {
+		return err
+	}
+	r.taken(s, redone)
+	return nil
+}
+
+// runs reads the evidence at hand.
+func (r *Result) runs(s *statement.Statement, f Files) (judge.Runs, error) {
 	var runs judge.Runs
-	complete := true
 	for _, path := range f.Evidence {
 		data, err := read(path)
 		if err != nil {
-			return fmt.Errorf("read evidence: %w", err)
+			return runs, fmt.Errorf("read evidence: %w", err)
 		}
 		e := r.evidence(s, path, data)
 		if e == nil {
@@ -38,26 +72,7 @@ func (r *Result) rejudge(s *statement.Statement, f Files) error {
 			runs.Contrast = e
 		}
 	}
-	if runs.CoreML == nil || runs.Canary == nil || runs.Contrast == nil {
-		complete = false
-	}
-	reference := ""
-	if f.Reference != "" {
-		text, err := read(f.Reference)
-		if err != nil {
-			return fmt.Errorf("read reference: %w", err)
-		}
-		if sum := evidence.SHA256(text); sum != s.Material(statement.MaterialReference) {
-			r.Addf(reason.FileUnlisted, f.Reference, "the reference words that the receipt names", "%s", sum)
-		}
-		reference = string(text)
-	}
-	if !complete {
-		r.Unchecked = append(r.Unchecked, "the judgements of the runs, which need the evidence of all three")
-		return nil
-	}
-	r.compare(s, judge.JudgeRuns(runs, reference), reference != "")
-	return nil
+	return runs, nil
 }
 
 // evidence reads evidence that the receipt names, by the digest of its bytes, or adds
@@ -66,7 +81,7 @@ func (r *Result) evidence(s *statement.Statement, path string, data []byte) *evi
 	sum := evidence.SHA256(data)
 	i := slices.IndexFunc(s.Predicate.Evidence, func(ref statement.EvidenceRef) bool { return ref.SHA256 == sum })
 	if i < 0 {
-		r.Addf(reason.EvidenceUnlisted, path, "evidence that the receipt names", "%s", sum)
+		r.Add(reason.EvidenceUnlisted, path, "evidence that the receipt names", sum)
 		return nil
 	}
 	want := s.Predicate.Evidence[i].Kind
@@ -79,54 +94,26 @@ func (r *Result) evidence(s *statement.Statement, path string, data []byte) *evi
 		r.Addf(reason.EvidenceUnlisted, path, "evidence of a "+string(want)+" run", "of a %s run", e.Kind)
 		return nil
 	}
-	r.bound(s, e)
+	for _, d := range s.Differences(e) {
+		r.Add(reason.EvidenceDiffers, d.Where, d.Receipt, d.Evidence)
+	}
 	return e
 }
 
-// bound holds what ran, as the evidence tells, against what the receipt says ran.
-func (r *Result) bound(s *statement.Statement, e *evidence.Evidence) {
-	p := &s.Predicate
-	equal := func(what, expected, found string) {
-		if expected != found {
-			r.Addf(reason.EvidenceDiffers, what+" of the "+string(e.Kind)+" run", expected, "%s", found)
-		}
-	}
-	equal("lane", string(p.Lane), string(e.Lane))
-	equal("lane identity", fmt.Sprint(p.LaneIdentity), fmt.Sprint(e.LaneIdentity))
-	equal("pin", fmt.Sprint(p.Pin.Identity), fmt.Sprint(e.Pin))
-	equal("model", s.Subject[1].Digest["sha256"], e.Digests.Model)
-	equal("audio", s.Material(statement.MaterialAudio), e.Digests.Audio)
-	if e.Kind == evidence.KindContrast {
-		equal("whisper-cli", s.Material(statement.MaterialContrastCLI), e.Digests.CLI)
-		return
-	}
-	equal("whisper-cli", s.Subject[0].Digest["sha256"], e.Digests.CLI)
-	equal("flavour", p.Flavour, e.Flavour)
-	if e.Digests.Encoder != nil {
-		equal("encoder", s.Subject[2].Digest["sha256"], *e.Digests.Encoder)
-	}
-	if e.Digests.Evaluator != nil && e.Kind == evidence.KindCoreML {
-		equal("evaluator", s.Material(statement.MaterialEvaluator), *e.Digests.Evaluator)
+// compare compares a judgement made again with the receipt's.
+func (r *Result) compare(s *statement.Statement, again *verdict.Judgement, redone map[string]bool) {
+	redone[again.Name] = true
+	got := s.Predicate.Judgement(again.Name)
+	switch {
+	case got == nil:
+		r.Add(reason.JudgementDiffers, again.Name, string(again.Verdict), "no such judgement in the receipt")
+	case !statement.Same(again, got):
+		r.Addf(reason.JudgementDiffers, again.Name, fmt.Sprintf("%s %v", again.Verdict, again.Reasons), "%s %v", got.Verdict, got.Reasons)
 	}
 }
 
-// compare holds recomputed judgements against the receipt's.
-func (r *Result) compare(s *statement.Statement, again []*verdict.Judgement, words bool) {
-	redone := map[string]bool{}
-	for _, want := range again {
-		if want.Name == judge.Transcript && !words {
-			continue
-		}
-		redone[want.Name] = true
-		i := slices.IndexFunc(s.Predicate.Judgements, func(j *verdict.Judgement) bool { return j.Name == want.Name })
-		if i < 0 {
-			r.Add(reason.JudgementDiffers, want.Name, string(want.Verdict), "no such judgement in the receipt")
-			continue
-		}
-		if got := s.Predicate.Judgements[i]; !same(want, got) {
-			r.Addf(reason.JudgementDiffers, want.Name, fmt.Sprintf("%s %v", want.Verdict, want.Reasons), "%s %v", got.Verdict, got.Reasons)
-		}
-	}
+// taken lists the judgements that were not made again.
+func (r *Result) taken(s *statement.Statement, redone map[string]bool) {
 	var rest []string
 	for _, j := range s.Predicate.Judgements {
 		if !redone[j.Name] {
@@ -138,16 +125,9 @@ func (r *Result) compare(s *statement.Statement, again []*verdict.Judgement, wor
 	}
 }
 
-// same compares two judgements in their canonical bytes, so that numbers read back compare as written.
-func same(a, b *verdict.Judgement) bool {
-	left, err1 := statement.JudgementBytes(a)
-	right, err2 := statement.JudgementBytes(b)
-	return err1 == nil && err2 == nil && bytes.Equal(left, right)
-}
-
 // read reads evidence, a receipt or reference words, and no more than such a file can have.
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
 // Files are what the one who verifies has at hand. All may be empty.
@@ -20,55 +21,62 @@ type Files struct {
 	CLI, Model, Encoder string
 	// Others must each be named by the receipt, as a subject or a material.
 	Others []string
-	// Release is a directory of which each entry must be named by the receipt.
+	// Release is a directory that ships: each of its entries must be a subject of the receipt, and there must be one.
 	Release string
 	// Evidence are evidence files of the gate's runs; what they allow to be judged is judged again.
 	Evidence []string
 	// Reference is the text of the reference words.
 	Reference string
+	// Words is the folder of the runs on recordings, Mel what parity was computed on: the words and, with Model and
+	// Encoder, contract and parity are judged again.
+	Words, Mel string
+	// AsSigned takes contract and parity as signed, though Model and Encoder are at hand.
+	AsSigned bool
 }
 
-// subjects are the paths of a receipt's subjects, in their order; "" for what is not at hand.
-func (f Files) subjects() []string { return []string{f.CLI, f.Model, f.Encoder} }
-
-// subject adds FILE_MISMATCH and returns true if the file at hand has none of these digests.
-func (r *Result) subject(path, name string, want ...string) (differs bool, err error) {
-	if path == "" {
-		return false, nil
-	}
-	found, err := digest(path)
-	if errors.Is(err, tree.ErrUnsafe) {
-		found, err = err.Error(), nil
-	}
-	if err != nil || slices.Contains(want, found) {
-		return false, err
-	}
-	r.Addf(reason.FileMismatch, name, strings.Join(want, " or "), "%s at %s", found, path)
-	return true, nil
+// subjects are the paths of what is at hand under a subject's role.
+func (f Files) subjects() map[string]string {
+	return map[string]string{statement.SubjectCLI: f.CLI, statement.SubjectModel: f.Model, statement.SubjectEncoder: f.Encoder}
 }
 
 // files checks what is at hand, and lists what is not.
 func (r *Result) files(s *statement.Statement, f Files) error {
-	for i, path := range f.subjects() {
-		want := s.Subject[i]
-		differs, err := r.subject(path, want.Name, want.Digest["sha256"])
-		if err != nil {
-			return err
-		}
-		if differs && path == f.Encoder {
-			r.explainTree(s.Predicate.EncoderFiles, path)
-		}
+	at, err := r.hand(f)
+	if err != nil {
+		return err
+	}
+	r.AddAll(at.differ(s.Subject))
+	if f.Encoder != "" && at.sums[statement.SubjectEncoder] != s.Digest(statement.SubjectEncoder) {
+		r.explainTree(s.Predicate.EncoderFiles, f.Encoder)
+	} else if f.Encoder != "" {
+		r.sizes(s.Predicate.EncoderFiles, f.Encoder)
 	}
 	seen, err := r.listed(s, f)
 	if err != nil {
 		return err
 	}
-	for i, path := range f.subjects() {
-		if path == "" && !seen[s.Subject[i].Digest["sha256"]] {
-			r.Unchecked = append(r.Unchecked, "the bytes of "+s.Subject[i].Name+", which were not given")
+	for name, path := range f.subjects() {
+		seen[s.Digest(name)] = seen[s.Digest(name)] || path != ""
+	}
+	for _, sum := range at.ships {
+		seen[sum] = true
+	}
+	for _, name := range statement.SubjectNames {
+		if !seen[s.Digest(name)] {
+			r.Unchecked = append(r.Unchecked, "the bytes of "+name+", which were not given")
 		}
 	}
-	return r.rejudge(s, f)
+	return nil
+}
+
+// sizes compares the sizes that the receipt lists, which no digest covers.
+func (r *Result) sizes(want []statement.EncoderFile, root string) {
+	for _, w := range want {
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(w.Path)))
+		if err == nil && info.Size() != w.Size {
+			r.Addf(reason.FileMismatch, statement.SubjectEncoder+"/"+w.Path, fmt.Sprintf("%d bytes", w.Size), "%d", info.Size())
+		}
+	}
 }
 
 // explainTree names the files by which a tree differs from the one that the receipt tells of.
@@ -114,63 +122,60 @@ func (r *Result) listed(s *statement.Statement, f Files) (map[string]bool, error
 		if err != nil {
 			return nil, err
 		}
-		r.list(known, seen, path, found)
-	}
-	if f.Release == "" {
-		return seen, nil
-	}
-	// The contrast run's program is named, as what the gate was contrasted with. It has no Core ML, and
-	// nothing would tell a user who gets it instead of the program that was gated.
-	contrast := s.Material(statement.MaterialContrastCLI)
-	sums, err := r.shipped(f.Release)
-	for _, path := range slices.Sorted(maps.Keys(sums)) {
-		if sums[path] == contrast && contrast != s.Subject[0].Digest["sha256"] {
-			r.Addf(reason.FileUnlisted, filepath.Base(path), "what was gated", "the program of the contrast run, %s", contrast)
-			continue
+		if !known[found] {
+			r.Add(reason.FileUnlisted, filepath.Base(path), "a file that the receipt names", found)
 		}
-		r.list(known, seen, path, sums[path])
+		if found == s.Digest(statement.MaterialSources) {
+			if err := r.sourcesAgain(s, path); err != nil {
+				return nil, err
+			}
+		}
+		seen[found] = true
 	}
-	return seen, err
+	return seen, nil
 }
 
-func (r *Result) list(known, seen map[string]bool, path, sum string) {
-	if !known[sum] {
-		r.Addf(reason.FileUnlisted, filepath.Base(path), "a file that the receipt names", "%s", sum)
+// sourcesAgain compares the number of files in the sources check at hand with what the receipt says.
+func (r *Result) sourcesAgain(s *statement.Statement, path string) error {
+	check, err := pin.ReadCheck(path)
+	if err != nil {
+		return err
 	}
-	seen[sum] = true
+	if j := s.Predicate.Judgement(statement.Sources); j != nil {
+		f := verdict.ReadFacts(j)
+		f.Count(verdict.FactSourceFiles, check.Files, check.Files)
+		r.AddAll(f.Wrong)
+	}
+	return nil
 }
 
-// shipped returns the digest of each entry of a release's directory by its path, and adds FILE_UNLISTED
-// for what no digest can stand for: links, pipes, sockets, and directories that hold some.
-func (r *Result) shipped(dir string) (map[string]string, error) {
+// shipped returns the digest of each entry of a release's directory by its path, and how many have none: it adds
+// FILE_UNLISTED for links, pipes, sockets, and directories that hold some.
+func (r *Result) shipped(dir string) (sums map[string]string, unsafe int, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("read release: %w", err)
+		return nil, 0, fmt.Errorf("read release: %w", err)
 	}
-	sums := map[string]string{}
+	sums = map[string]string{}
 	for _, e := range entries {
-		switch mode := e.Type(); {
-		case mode.IsDir():
-			sum, err := tree.Digest(filepath.Join(dir, e.Name()))
-			if errors.Is(err, tree.ErrUnsafe) {
-				r.Addf(reason.FileUnlisted, e.Name(), "a directory of plain files that the receipt names", "%v", err)
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			sums[filepath.Join(dir, e.Name())] = sum
-		case mode.IsRegular():
-			sum, _, err := tree.HashFile(filepath.Join(dir, e.Name()))
-			if err != nil {
-				return nil, err
-			}
-			sums[filepath.Join(dir, e.Name())] = sum
-		default:
-			r.Add(reason.FileUnlisted, e.Name(), "a file that the receipt names", "a link, pipe, socket or device, which ships no bytes")
+		path := filepath.Join(dir, e.Name())
+		if !e.Type().IsDir() && !e.Type().IsRegular() {
+			r.Add(reason.FileUnlisted, e.Name(), "a file that was gated", "a link, pipe, socket or device, which ships no bytes")
+			unsafe++
+			continue
 		}
+		sum, err := digest(path)
+		if errors.Is(err, tree.ErrUnsafe) {
+			r.Add(reason.FileUnlisted, e.Name(), "a directory of plain files that was gated", err.Error())
+			unsafe++
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		sums[path] = sum
 	}
-	return sums, nil
+	return sums, unsafe, nil
 }
 
 // digest is the digest of a file, or the tree digest of a directory.

@@ -1,15 +1,11 @@
 package verify
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
 
@@ -32,17 +28,16 @@ func (r *Result) demandPolicies(p *statement.Predicate, d Demands) {
 			r.demandRequired(p, ref, known)
 			continue
 		}
+		want, named := d.Policies[ref.Name]
 		switch {
-		case d.Policies[ref.Name] == ref.SHA256:
-			// The one who verifies names the very bytes; that is stronger than a list in a program.
+		case named && want == ref.SHA256:
+			// The one who verifies names the very bytes; that is stronger than a list in a program. What they demand is not known here.
+			r.Unchecked = append(r.Unchecked, "the thresholds of policy "+ref.Name+", which this program does not know")
 		case err != nil:
 			r.Addf(reason.PolicyDemanded, "predicate.policies", "a policy that this program knows as frozen, or --policy "+ref.Name+"=SHA256", "%s %s", ref.Name, ref.SHA256)
 		default:
 			r.Addf(reason.PolicyDemanded, "predicate.policies", ref.Name+" "+known.SHA256, "%s: it was changed under its name", ref.SHA256)
 		}
-	}
-	for _, j := range p.Judgements {
-		r.thresholds(j)
 	}
 	if len(p.Policies) == 0 {
 		r.Add(reason.PolicyDemanded, "predicate.policies", "the policy of the gate", "none")
@@ -57,33 +52,6 @@ func (r *Result) demandRequired(p *statement.Predicate, ref statement.PolicyRef,
 	for _, name := range known.Required {
 		if !has(p.Judgements, name) {
 			r.Add(reason.JudgementMissing, "predicate.judgements", name+", which policy "+ref.Name+" requires", "none")
-		}
-	}
-}
-
-// thresholds holds the numbers that a parity judgement tells of against its policy's limits, so that no
-// receipt passes by a policy whose limits it says itself that it missed.
-func (r *Result) thresholds(j *verdict.Judgement) {
-	if j.Verdict != reason.Pass || j.Policy == nil {
-		return
-	}
-	p, err := policy.Frozen(j.Policy.Name)
-	if err != nil || p.SHA256 != j.Policy.SHA256 || p.Kind != parity.Kind {
-		return
-	}
-	if j.Facts["precision"] != p.AppliesTo {
-		r.Addf(reason.JudgementDiffers, j.Name+".precision", p.AppliesTo+" under "+p.Name, "%v", j.Facts["precision"])
-	}
-	if gate := p.Name == parity.GatePolicy; j.Facts["satisfies_gate"] != gate {
-		r.Addf(reason.JudgementDiffers, j.Name+".satisfies_gate", fmt.Sprintf("%v under %s", gate, p.Name), "%v", j.Facts["satisfies_gate"])
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Thresholds)) {
-		fact, ok := strings.CutSuffix(name, "_min")
-		if !ok {
-			continue
-		}
-		if found, ok := j.Facts[fact].(float64); !ok || found < p.Thresholds[name] {
-			r.Addf(reason.JudgementDiffers, j.Name+"."+fact, fmt.Sprintf("at least %g under %s", p.Thresholds[name], p.Name), "%v", j.Facts[fact])
 		}
 	}
 }

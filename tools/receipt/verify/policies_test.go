@@ -4,12 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
 
-// TestThresholds holds what a parity judgement says that it measured against the limits of its policy.
+// TestThresholds compares what a parity judgement says that it measured with the limits of its policy.
 func TestThresholds(t *testing.T) {
 	for _, c := range []struct {
 		name, policy string
@@ -17,7 +16,7 @@ func TestThresholds(t *testing.T) {
 		where        string
 	}{
 		{"as measured", "fp32_v2", map[string]any{}, ""},
-		{"at the limit", "fp32_v2", map[string]any{"snr_db": 100, "cosine": 0.9999}, ""},
+		{"at the limit", "fp32_v2", map[string]any{"snr_db": 100, "cosine": 1}, ""},
 		{"too noisy", "fp32_v2", map[string]any{"snr_db": 99.9}, "parity.snr_db"},
 		{"too far", "fp32_v2", map[string]any{"cosine": 0.5}, "parity.cosine"},
 		{"in words", "fp32_v2", map[string]any{"snr_db": "120"}, "parity.snr_db"},
@@ -26,20 +25,20 @@ func TestThresholds(t *testing.T) {
 		{"under a laxer policy", "fp16_v1", map[string]any{"precision": "float16", "satisfies_gate": false, "snr_db": 50}, ""},
 		{"under a laxer policy that claims the gate", "fp16_v1", map[string]any{"precision": "float16", "snr_db": 50}, "parity.satisfies_gate"},
 	} {
-		p, err := policy.Frozen(c.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		facts := map[string]any{"precision": "float32", "satisfies_gate": true, "snr_db": 119.5, "cosine": 1, "kernel_path": "portable"}
-		for name, value := range c.facts {
-			facts[name] = value
-		}
 		s := newScene(t)
-		s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", verdict.Judgement{
-			Name: "parity", Findings: verdict.New(), Facts: facts,
-			Policy: &verdict.PolicyRef{Name: p.Name, SHA256: p.SHA256},
-		})}
+		s.demands.Profile = statement.ProfileNumbers
+		s.world.Parity.Facts["precision"], s.world.Parity.Facts["satisfies_gate"] = map[string]string{"fp32_v2": "float32", "fp16_v1": "float16"}[c.policy], c.policy == "fp32_v2"
+		s.world.Under(t, s.world.Parity, c.policy)
 		s.rebuild(t)
+		s.bend(t, func(p *statement.Predicate) {
+			facts := p.Judgement("parity").Facts
+			for name, value := range c.facts {
+				facts[name] = value
+			}
+			if c.name == "under a laxer policy that claims the gate" {
+				facts["satisfies_gate"] = true
+			}
+		})
 		r := s.verify(t, s.signed(t))
 		where := ""
 		if len(r.Reasons) > 0 {
@@ -53,21 +52,15 @@ func TestThresholds(t *testing.T) {
 
 // TestJudgementLane holds that a receipt of the emulated lane whose numbers are said to be a Mac's does not verify, whoever signs it.
 func TestJudgementLane(t *testing.T) {
-	p, err := policy.Frozen("fp32_v2")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := newScene(t)
-	s.world.Spec.Judgements = []string{s.world.JSON(t, "parity.json", verdict.Judgement{
-		Name: "parity", Findings: verdict.New(),
-		Facts:  map[string]any{"precision": "float32", "satisfies_gate": true, "snr_db": 119.5, "cosine": 1, "kernel_path": "portable"},
-		Policy: &verdict.PolicyRef{Name: p.Name, SHA256: p.SHA256},
-	})}
-	s.rebuild(t)
 	if r := s.verify(t, s.signed(t)); r.Verdict != reason.Pass {
 		t.Fatalf("the evaluator's numbers: %v", r.Reasons)
 	}
-	s.edit(t, `"cosine":1,"kernel_path":"portable"`, `"core_ml_host":"Mac16,10","cosine":1`)
+	s.bend(t, func(p *statement.Predicate) {
+		facts := p.Judgement("parity").Facts
+		delete(facts, "kernel_path")
+		facts["core_ml_host"] = "Mac16,10"
+	})
 	r := s.verify(t, s.signed(t))
 	if r.Verdict != reason.Failed || len(r.Reasons) != 1 || r.Reasons[0].Code != "RECEIPT_MALFORMED" || !strings.Contains(r.Reasons[0].Found, "core_ml_host") {
 		t.Errorf("numbers of a Mac on the emulated lane: %v", r.Reasons)

@@ -16,90 +16,105 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
-// release checks a release: its form, its verdict, the lane and pin of its receipts, the receipts
-// at hand (Files.Others) and the files. What is demanded of receipts one by one (policies, judgements, age,
-// OS build) is checked on the receipts, so all of them must be at hand.
+// release checks a release: its form, its verdict, and that one entry of each gate answers the demands. What is at hand
+// to ship must be of one and the same entry that answers: a model of one gate with the encoder of another was never
+// gated together, and neither was a program of the lane that is not demanded.
+//
+// Receipts at hand are Files.Others. What is demanded of receipts one by one (policies, judgements, age, OS build) is
+// checked on them, so those of the entries that answer must be at hand.
 func (r *Result) release(ctx context.Context, payload []byte, d Demands, f Files) error {
 	s, err := release.Decode(payload)
 	if err != nil {
 		r.Addf(reason.ReceiptMalformed, "payload", "a release in canonical form", "%v", err)
 		return nil
 	}
+	if len(f.Evidence) > 0 || f.Reference != "" || f.Words != "" || f.Mel != "" {
+		return fmt.Errorf("evidence, reference words, recordings and mel are of one gate, and this is a release of %d: verify that gate's own receipt with them", len(s.Predicate.Receipts))
+	}
 	r.Facts["release"], r.Facts["receipts"], r.Facts["release_verdict"] = s.Predicate.Name, len(s.Predicate.Receipts), string(s.Predicate.Verdict)
 	switch s.Predicate.Verdict {
 	case reason.Pass:
 	case reason.Unknown:
-		r.Addf(reason.VerdictInconclusive, "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
+		r.Add(reason.VerdictInconclusive, "predicate.verdict", "pass", string(s.Predicate.Verdict))
 	default:
-		r.Addf(reason.VerdictNotPass, "predicate.verdict", "pass", "%s", s.Predicate.Verdict)
+		r.Add(reason.VerdictNotPass, "predicate.verdict", "pass", string(s.Predicate.Verdict))
 	}
-	if err := r.lanes(s.Predicate.Receipts, d); err != nil {
-		return err
-	}
-	at, err := r.atHand(ctx, s.Predicate.Receipts, d, f)
+	receipts, err := r.atHand(ctx, s.Predicate.Receipts, d, f)
 	if err != nil {
 		return err
 	}
-	for _, e := range s.Predicate.Receipts {
-		if at[e.SHA256] {
+	answers, err := r.answers(s.Predicate.Receipts, receipts, d)
+	if err != nil {
+		return err
+	}
+	return r.ship(answers, f)
+}
+
+// answers returns the entries on the lane that is demanded, and adds what they do not meet. Each gate must have one.
+func (r *Result) answers(entries []release.Entry, receipts map[string]*statement.Statement, d Demands) ([]release.Entry, error) {
+	var out []release.Entry
+	found := map[string]bool{}
+	for _, e := range entries {
+		s := receipts[e.SHA256]
+		if s == nil {
+			r.Unchecked = append(r.Unchecked, fmt.Sprintf("the receipt of %s (%s), which was not given", e.Name, e.Lane))
+		}
+		answers := d.Lane == "" || e.Lane == d.Lane
+		found[e.Name] = found[e.Name] || answers
+		if !answers {
 			continue
 		}
-		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the receipt of %s (%s), which was not given", e.Name, e.Lane))
-		if len(d.Policies) > 0 || len(d.Judgements) > 0 || d.OSBuild != "" || d.MaxAge != 0 {
-			r.Add(reason.ReceiptNeeded, e.Name, "the receipt, to hold it against what is demanded", "none at hand")
+		out = append(out, e)
+		for _, name := range e.Missing {
+			if !slices.Contains(d.Profile.Lacks(e.Missing), name) {
+				r.Unchecked = append(r.Unchecked, fmt.Sprintf("%s of %s (%s), which the release gate demands and profile %s does not", name, e.Name, e.Lane, d.Profile))
+			}
 		}
-	}
-	return r.releaseFiles(s.Predicate.Receipts, f)
-}
-
-// releaseFiles holds what ships against the subjects of all receipts.
-func (r *Result) releaseFiles(entries []release.Entry, f Files) error {
-	if len(f.Evidence) > 0 || f.Reference != "" {
-		return fmt.Errorf("evidence and reference words are of one gate, and this is a release of %d: verify that gate's own receipt with them", len(entries))
-	}
-	known := map[string]bool{}
-	for i, path := range f.subjects() {
-		var want []string
-		name := ""
-		for _, e := range entries {
-			name = e.Subjects[i].Name
-			want = append(want, e.Subjects[i].Digest["sha256"])
-			known[e.Subjects[i].Digest["sha256"]], known[e.SHA256] = true, true
+		if s != nil {
+			if err := r.demand(s, d); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		slices.Sort(want)
-		if _, err := r.subject(path, name, slices.Compact(want)...); err != nil {
-			return err
-		}
-	}
-	if f.Release == "" {
-		return nil
-	}
-	sums, err := r.shipped(f.Release)
-	for _, path := range slices.Sorted(maps.Keys(sums)) {
-		r.list(known, map[string]bool{}, path, sums[path])
-	}
-	return err
-}
-
-// lanes demands, of each gate, a receipt on the lane that is demanded, and of each receipt its pin.
-func (r *Result) lanes(entries []release.Entry, d Demands) error {
-	found := map[string]bool{}
-	var names []string
-	for _, e := range entries {
-		if _, ok := found[e.Name]; !ok {
-			names = append(names, e.Name)
-			found[e.Name] = false
-		}
-		found[e.Name] = found[e.Name] || d.Lane == "" || e.Lane == d.Lane
 		if err := r.demandCommit(e.Name, pin.Identity{Name: e.PinName, Commit: e.PinCommit, Supported: e.PinStatus == "supported"}, d); err != nil {
-			return err
+			return nil, err
+		}
+		if e.Verdict == reason.Pass {
+			r.lacks(e.Name, e.Missing, d)
+		}
+		if len(d.Policies) > 0 || len(d.Judgements) > 0 || d.OSBuild != "" || d.MaxAge != 0 {
+			r.Add(reason.ReceiptNeeded, e.Name, "the receipt, to compare it with what is demanded", "none at hand")
 		}
 	}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if !found[name] {
 			r.Add(reason.ReleaseIncomplete, name, "a receipt on lane "+string(d.Lane), "none")
 		}
 	}
+	return out, nil
+}
+
+// ship compares what is at hand with the entries that answer: all of it must be of one.
+func (r *Result) ship(answers []release.Entry, f Files) error {
+	at, err := r.hand(f)
+	if err != nil || at.empty() {
+		return err
+	}
+	if len(answers) == 0 {
+		r.Add(reason.FileMismatch, "files at hand", "an entry that answers the demands", "none")
+	}
+	var least []reason.Reason
+	for i, e := range answers {
+		differ := at.differ(e.Subjects)
+		if len(differ) == 0 {
+			r.Facts["ships"] = fmt.Sprintf("%s (%s)", e.Name, e.Lane)
+			return nil
+		}
+		if i == 0 || len(differ) < len(least) {
+			least = differ
+		}
+	}
+	r.AddAll(least)
 	return nil
 }
 
@@ -125,10 +140,10 @@ func unseal(ctx context.Context, data []byte, key *envelope.Key) (*statement.Sta
 	return s, evidence.SHA256(built), err
 }
 
-// atHand checks the receipts at hand against the release and the demands, and returns their digests. What
-// the release says of a receipt at hand must be what that receipt says.
-func (r *Result) atHand(ctx context.Context, entries []release.Entry, d Demands, f Files) (map[string]bool, error) {
-	at := map[string]bool{}
+// atHand reads the receipts at hand and returns them by the digest that the release has of them. What the release says
+// of a receipt at hand must be what that receipt says.
+func (r *Result) atHand(ctx context.Context, entries []release.Entry, d Demands, f Files) (map[string]*statement.Statement, error) {
+	at := map[string]*statement.Statement{}
 	for _, path := range f.Others {
 		data, err := read(path)
 		if err != nil {
@@ -142,22 +157,16 @@ func (r *Result) atHand(ctx context.Context, entries []release.Entry, d Demands,
 		}
 		i := slices.IndexFunc(entries, func(e release.Entry) bool { return e.SHA256 == sum })
 		if i < 0 {
-			r.Addf(reason.ReceiptUnlisted, path, "a receipt of the release", "%s", sum)
+			r.Add(reason.ReceiptUnlisted, path, "a receipt of the release", sum)
 			continue
 		}
-		at[sum] = true
 		if err != nil {
-			r.fault(err, reason.ReceiptMalformed, path)
+			r.malformed(err, path)
 			continue
 		}
+		at[sum] = s
 		if want := release.NewEntry(s, sum); !reflect.DeepEqual(want, entries[i]) {
 			r.Addf(reason.ReleaseDiffers, entries[i].Name, fmt.Sprint(want), "%v", entries[i])
-		}
-		// The release's own lane check stands for all gates; each receipt is held against the rest.
-		one := d
-		one.Lane, one.AllowUnsupportedPin = "", true
-		if err := r.demand(s, one); err != nil {
-			return nil, err
 		}
 	}
 	return at, nil

@@ -22,7 +22,7 @@ func TestRelease(t *testing.T) {
 	signer, verifier := envelopetest.Pair(t, envelopetest.Ed25519(t))
 	write := func(name string, change func(w *gatefixture.World)) string {
 		w := gatefixture.New(t)
-		w.Spec.Name = name
+		w.Apart(t, name)
 		change(w)
 		w.Write(t)
 		return w.File(t, "receipt.json", string(w.Receipt(t)))
@@ -170,8 +170,10 @@ func TestReleaseFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.File(t, "good/whisper-cli", "program")
-	w.File(t, "good/receipt.json", string(w.Receipt(t)))
+	w.File(t, "good/ggml-model.bin", "model")
+	w.File(t, "papers/receipt.json", string(w.Receipt(t)))
 	w.File(t, "bad/.hidden", "x")
+	empty := t.TempDir()
 	for _, c := range []struct {
 		name  string
 		files verify.Files
@@ -182,6 +184,8 @@ func TestReleaseFiles(t *testing.T) {
 		{"another model", verify.Files{Model: w.Spec.Audio}, "FILE_MISMATCH"},
 		{"another encoder", verify.Files{Encoder: filepath.Join(w.Dir, "bad")}, "FILE_MISMATCH"},
 		{"what ships", verify.Files{Release: filepath.Join(w.Dir, "good")}, ""},
+		{"what ships, with its receipt", verify.Files{Release: filepath.Join(w.Dir, "papers")}, "FILE_UNLISTED"},
+		{"an empty folder", verify.Files{Release: empty}, "NOTHING_SHIPS"},
 		{"what ships, with a hidden file", verify.Files{Release: filepath.Join(w.Dir, "bad")}, "FILE_UNLISTED"},
 	} {
 		r, err := verify.Verify(t.Context(), signed, verify.Demands{Key: verifier, Now: noon}, c.files)

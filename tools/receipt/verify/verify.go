@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,10 +22,13 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
-// Demands are what the one who verifies asks for.
+// Demands are what the one who verifies asks for. The zero value of each member but Key demands the most that can be
+// demanded of every receipt: weaker ones say so.
 type Demands struct {
 	// Key is the public key of the signer.
 	Key *envelope.Key
+	// Profile is how much must be proven; "" is the release gate.
+	Profile statement.Profile
 	// Lane must be the receipt's, unless empty.
 	Lane evidence.Lane
 	// AllowUnsupportedPin lets receipts of other pins through.
@@ -54,7 +58,11 @@ type Result struct {
 // Verify checks a signed receipt against demands and the files at hand. An error means that it could
 // not be tried; whatever is wrong with the receipt or the files is in the result.
 func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result, error) {
-	r := &Result{Findings: verdict.New(), Unchecked: []string{}, Facts: map[string]any{}}
+	var err error
+	if d.Profile, err = statement.ParseProfile(string(d.Profile)); err != nil {
+		return nil, err
+	}
+	r := newResult()
 	payload, kind, ok := r.open(ctx, signed, d.Key)
 	if !ok {
 		return r, nil
@@ -67,7 +75,7 @@ func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result
 	}
 	s, err := statement.Decode(payload)
 	if err != nil {
-		r.Addf(reason.ReceiptMalformed, "payload", "a receipt in canonical form", "%v", err)
+		r.malformed(err, "payload")
 		return r, nil
 	}
 	r.Receipt = s
@@ -75,10 +83,41 @@ func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result
 	if err := r.demand(s, d); err != nil {
 		return nil, err
 	}
+	r.beyond(s, d)
 	if err := r.files(s, files); err != nil {
 		return nil, err
 	}
+	if err := r.rejudge(ctx, s, files); err != nil {
+		return nil, err
+	}
 	return r, nil
+}
+
+func newResult() *Result {
+	return &Result{Findings: verdict.New(), Unchecked: []string{}, Facts: map[string]any{}}
+}
+
+// malformed adds what is wrong with a statement: the judgement that its own facts do not give, or its form.
+func (r *Result) malformed(err error, where string) {
+	var known *reason.Error
+	if errors.As(err, &known) {
+		r.AddReason(known.Reason)
+		return
+	}
+	r.Add(reason.ReceiptMalformed, where, "a receipt in canonical form, which agrees with itself", err.Error())
+}
+
+// beyond lists what the release gate would prove and this receipt does not.
+func (r *Result) beyond(s *statement.Statement, d Demands) {
+	missing := s.Predicate.Missing()
+	for _, name := range missing {
+		if !slices.Contains(d.Profile.Lacks(missing), name) {
+			r.Unchecked = append(r.Unchecked, name+", which the release gate demands and profile "+string(d.Profile)+" does not")
+		}
+	}
+	if !s.Predicate.HasWords() {
+		r.Unchecked = append(r.Unchecked, "words beyond the gate's own audio: it has no recordings")
+	}
 }
 
 // open checks the signature and the kind of statement, and returns the payload and its predicate type;
@@ -177,9 +216,22 @@ func (r *Result) demand(s *statement.Statement, d Demands) error {
 			r.Add(reason.JudgementDemanded, "predicate.judgements", name, "none")
 		}
 	}
+	if p.Verdict == reason.Pass {
+		r.lacks("predicate.judgements", p.Missing(), d)
+	}
+	if err := r.sourceFiles(p); err != nil {
+		return err
+	}
 	r.demandPolicies(p, d)
 	r.demandAge(s, d)
 	return nil
+}
+
+// lacks adds what a profile demands and a receipt does not have.
+func (r *Result) lacks(where string, missing []string, d Demands) {
+	for _, name := range d.Profile.Lacks(missing) {
+		r.Add(reason.JudgementDemanded, where, name+", a pass, which profile "+string(d.Profile)+" demands", "none")
+	}
 }
 
 func failures(judgements []*verdict.Judgement) string {

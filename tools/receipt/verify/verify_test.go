@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope/envelopetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
@@ -40,6 +41,8 @@ func newScene(t testing.TB) *scene {
 		files: verify.Files{
 			CLI: w.Spec.CLI, Model: w.Spec.Model, Encoder: w.Spec.Encoder, Reference: w.Spec.Reference,
 			Evidence: []string{w.Spec.CoreML, w.Spec.Canary, w.Spec.Contrast},
+			// The fixture's model and encoder are texts.
+			AsSigned: true,
 		}}
 }
 
@@ -76,6 +79,19 @@ func (s *scene) rebuild(t *testing.T) {
 	t.Helper()
 	s.world.Write(t)
 	s.payload = s.world.Receipt(t)
+}
+
+// bend changes the receipt before it is signed, as whoever has the key can: nothing checks what comes out.
+func (s *scene) bend(t testing.TB, change func(*statement.Predicate)) {
+	t.Helper()
+	decoded, err := statement.Decode(s.payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(&decoded.Predicate)
+	if s.payload, err = strictjson.Canonical(decoded); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // seal lets the signer vouch for a time and for the first runs.
@@ -118,8 +134,8 @@ func TestVerify(t *testing.T) {
 		{"duplicate key", func(t *testing.T, s *scene) { s.edit(t, `"flavour":`, `"flavour":"ggml","flavour":`) }, reason.Failed, "RECEIPT_MALFORMED"},
 		{"key in another case", func(t *testing.T, s *scene) { s.edit(t, `"flavour":`, `"Flavour":`) }, reason.Failed, "RECEIPT_MALFORMED"},
 		{"unknown field", func(t *testing.T, s *scene) { s.edit(t, `"flavour":`, `"waiver":"yes","flavour":`) }, reason.Failed, "RECEIPT_MALFORMED"},
-		{"big number", func(t *testing.T, s *scene) { s.edit(t, `"files":120`, `"files":9007199254740993`) }, reason.Failed, "RECEIPT_MALFORMED"},
-		{"another spelling", func(t *testing.T, s *scene) { s.edit(t, `"files":120`, `"files":1.2e2`) }, reason.Failed, "RECEIPT_MALFORMED"},
+		{"big number", func(t *testing.T, s *scene) { s.edit(t, `"files":93`, `"files":9007199254740993`) }, reason.Failed, "RECEIPT_MALFORMED"},
+		{"another spelling", func(t *testing.T, s *scene) { s.edit(t, `"files":93`, `"files":1.2e2`) }, reason.Failed, "RECEIPT_MALFORMED"},
 		{"verdict that its judgements do not give", func(t *testing.T, s *scene) {
 			s.world.Canary.Exit.Code = 0
 			s.rebuild(t)
@@ -158,19 +174,19 @@ func TestVerify(t *testing.T) {
 			for _, e := range []*evidence.Evidence{s.world.CoreML, s.world.Canary, s.world.Contrast} {
 				e.Pin.ManifestSHA256 = gatefixture.Sum(t, s.world.Spec.Manifest)
 			}
-			s.world.Sources.ManifestSHA256 = s.world.CoreML.Pin.ManifestSHA256
+			s.world.Sources.ManifestSHA256, s.world.Sources.Files = s.world.CoreML.Pin.ManifestSHA256, 1
 			s.rebuild(t)
 		}, reason.Failed, "PIN_DEMANDED"},
 		{"policy under another kind", func(t *testing.T, s *scene) {
 			s.edit(t, `"policies":[`, `"policies":[{"frozen":true,"kind":"gate","name":"fp32_v2","sha256":"5ec270934136ec06cbc9174d52a3b48cbbe026f47277c2c06d90781feca34a3c"},`)
-		}, reason.Failed, "POLICY_DEMANDED"},
+		}, reason.Failed, "JUDGEMENT_DIFFERS"},
 		{"policy by other bytes", func(_ *testing.T, s *scene) { s.demands.Policies = map[string]string{"gate_v1": zero} }, reason.Failed, "POLICY_DEMANDED"},
 		{"policy that is not there", func(_ *testing.T, s *scene) { s.demands.Policies = map[string]string{"fp32_v2": zero} }, reason.Failed, "POLICY_DEMANDED"},
 		{"policy edited under its name", func(t *testing.T, s *scene) {
 			sum := gatefixture.Sum(t, s.world.Spec.Policies[0])
 			s.edit(t, sum, zero)
 		}, reason.Failed, "POLICY_DEMANDED"},
-		{"judgement that is not there", func(_ *testing.T, s *scene) { s.demands.Judgements = []string{"parity"} }, reason.Failed, "JUDGEMENT_DEMANDED"},
+		{"judgement that is not there", func(_ *testing.T, s *scene) { s.demands.Judgements = []string{"words"} }, reason.Failed, "JUDGEMENT_DEMANDED"},
 		{"another OS build", func(_ *testing.T, s *scene) { s.demands.OSBuild = "24G720" }, reason.Unknown, "OS_BUILD_STALE"},
 		{"age that nobody vouches for", func(_ *testing.T, s *scene) { s.demands.MaxAge = time.Hour }, reason.Unknown, "AGE_UNKNOWN"},
 		{"young enough", func(t *testing.T, s *scene) {
@@ -195,7 +211,7 @@ func TestVerify(t *testing.T) {
 		}, reason.Unknown, "AGE_STALE"},
 		{"signer's part for another receipt", func(t *testing.T, s *scene) {
 			s.seal(t, noon, half)
-			s.edit(t, `"files":120`, `"files":121`)
+			s.edit(t, `"files":93`, `"files":121`)
 		}, reason.Failed, "RECEIPT_MALFORMED"},
 
 		{"another program at hand", func(t *testing.T, s *scene) { s.files.CLI = s.world.Spec.ContrastCLI }, reason.Failed, "FILE_MISMATCH"},
@@ -328,15 +344,17 @@ func unsupported(t *testing.T, s *scene) {
 func TestUnchecked(t *testing.T) {
 	s := newScene(t)
 	s.files = verify.Files{}
+	words := "words beyond the gate's own audio: it has no recordings"
 	want := []string{
-		"the bytes of whisper-cli, which were not given", "the bytes of ggml-model.bin, which were not given",
+		words, "the bytes of whisper-cli, which were not given", "the bytes of ggml-model.bin, which were not given",
 		"the bytes of ggml-model-encoder.mlmodelc, which were not given", "the judgements of the runs, which need the evidence of all three",
+		"judgements taken from the receipt as signed: binding, sources, markers, canary, contrast, transcript, contract, parity",
 	}
 	if diff := cmp.Diff(want, s.verify(t, s.signed(t)).Unchecked); diff != "" {
 		t.Errorf("unchecked differs (-want +got):\n%s", diff)
 	}
 	s = newScene(t)
-	want = []string{"judgements taken from the receipt as signed: binding, sources"}
+	want = []string{words, "judgements taken from the receipt as signed: binding, sources, contract, parity"}
 	if diff := cmp.Diff(want, s.verify(t, s.signed(t)).Unchecked); diff != "" {
 		t.Errorf("with all files, unchecked differs (-want +got):\n%s", diff)
 	}

@@ -81,14 +81,14 @@ func (m markers) coreml() whispercpp.Switch {
 // facts are the markers in a form for people and receipts.
 func (m markers) facts(f *verdict.Judgement, x *evidence.Exit) {
 	if x != nil {
-		f.Facts["exit"] = DescribeExit(*x)
+		f.Facts[factExit] = DescribeExit(*x)
 	}
-	f.Facts["coreml_value"] = string(m.coreml())
-	f.Facts["load_markers"] = len(m[whispercpp.LineLoaded])
-	f.Facts["load_failures"] = len(m[whispercpp.LineLoadFailed])
-	f.Facts["ggml_encode_buffers"] = len(m[whispercpp.LineEncodeBuffer])
-	f.Facts["context_errors"] = len(m[whispercpp.LineContextError])
-	f.Facts["system_info_lines"] = len(m[whispercpp.LineSystemInfo])
+	f.Facts[factCoreML] = string(m.coreml())
+	f.Facts[factLoadMarkers] = len(m[whispercpp.LineLoaded])
+	f.Facts[factLoadFailures] = len(m[whispercpp.LineLoadFailed])
+	f.Facts[factEncodeBuffers] = len(m[whispercpp.LineEncodeBuffer])
+	f.Facts[factContextErrors] = len(m[whispercpp.LineContextError])
+	f.Facts[factSystemInfoLines] = len(m[whispercpp.LineSystemInfo])
 }
 
 // checkOneRun adds STALE_LOG for lines that one run of one model cannot print.

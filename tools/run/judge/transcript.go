@@ -16,11 +16,11 @@ import (
 func JudgeTranscript(coreml, contrast *evidence.Evidence, reference string) *verdict.Judgement {
 	f := verdict.NewJudgement(Transcript)
 	want := evidence.Words(reference)
-	f.Facts["reference_words"] = len(want)
+	f.Facts[factReferenceWords] = len(want)
 	for _, side := range []struct {
-		name string
-		e    *evidence.Evidence
-	}{{"coreml", coreml}, {"contrast", contrast}} {
+		name, fact string
+		e          *evidence.Evidence
+	}{{"coreml", factCoreMLWords, coreml}, {"contrast", factContrastWords, contrast}} {
 		if side.e == nil {
 			f.Add(reason.EvidenceMissing, side.name, "evidence of the "+side.name+" run", "none")
 			continue
@@ -33,11 +33,11 @@ func JudgeTranscript(coreml, contrast *evidence.Evidence, reference string) *ver
 			f.Add(reason.NondeterministicDecode, side.name+" argv", "--temperature-inc 0 or --no-fallback", "neither")
 		}
 		if !side.e.Stdout.Complete {
-			withheld(f, side.e.Words, evidence.CountWords(reference), side.name)
+			withheld(f, side.e.Words, evidence.CountWords(reference), side.name, side.fact)
 			continue
 		}
 		got := evidence.Words(strings.Join(side.e.Stdout.Lines, "\n"))
-		f.Facts[side.name+"_words"] = len(got)
+		f.Facts[side.fact] = len(got)
 		switch {
 		case len(got) == 0 && len(want) > 0:
 			f.Add(reason.TranscriptEmpty, where, plural(len(want), "word"), "none")
@@ -55,13 +55,13 @@ func JudgeTranscript(coreml, contrast *evidence.Evidence, reference string) *ver
 }
 
 // withheld compares the words of a run that may not be kept, by their digest.
-func withheld(f *verdict.Judgement, got *evidence.WordCount, want evidence.WordCount, side string) {
+func withheld(f *verdict.Judgement, got *evidence.WordCount, want evidence.WordCount, side, fact string) {
 	where := side + " words"
 	if got == nil {
 		f.Add(reason.TranscriptWithheld, where, "the words of a public fixture, or their digest", "neither")
 		return
 	}
-	f.Facts[side+"_words"] = got.Count
+	f.Facts[fact] = got.Count
 	switch {
 	case got.Count == 0 && want.Count > 0:
 		f.Add(reason.TranscriptEmpty, where, plural(want.Count, "word"), "none")

@@ -19,6 +19,9 @@ import (
 // Name of the judgement.
 const Name = "words"
 
+// PolicyKind is the kind of the policies that it goes by.
+const PolicyKind = "transcript"
+
 // DefaultPolicy is the frozen policy that a release goes by.
 const DefaultPolicy = "words_v1"
 
@@ -29,8 +32,8 @@ func Judge(o *recordings.Outcome, policyName string) (*verdict.Judgement, error)
 	if err != nil {
 		return nil, err
 	}
-	if frozen.Kind != "transcript" {
-		return nil, fmt.Errorf("policy %s is of kind %s, expected transcript", frozen.Name, frozen.Kind)
+	if frozen.Kind != PolicyKind {
+		return nil, fmt.Errorf("policy %s is of kind %s, expected %s", frozen.Name, frozen.Kind, PolicyKind)
 	}
 	thresholds, err := transcript.PolicyFrom(frozen.Thresholds)
 	if err != nil {
@@ -45,10 +48,14 @@ func Judge(o *recordings.Outcome, policyName string) (*verdict.Judgement, error)
 	j := &verdict.Judgement{
 		Name: Name, Findings: w.Findings, Policy: &verdict.PolicyRef{Name: frozen.Name, SHA256: frozen.SHA256},
 		Facts: map[string]any{
-			"nondeterminism": nondeterminism(o.Report.Comparisons), "evidence_digest": evidenceDigest, "provisional": w.Provisional, "recordings": t.Fixtures, "units": t.CoreMLGGML.Reference(),
-			"coreml_source_edits": t.CoreMLSource.Edits(), "ggml_source_edits": t.GGMLSource.Edits(), "coreml_ggml_edits": t.CoreMLGGML.Edits(),
-			"coreml_source_rate": t.CoreMLSource.Rate(), "ggml_source_rate": t.GGMLSource.Rate(), "coreml_ggml_rate": t.CoreMLGGML.Rate(),
+			"nondeterminism": nondeterminism(o.Report.Comparisons), factEvidence: evidenceDigest, verdict.FactProvisional: w.Provisional,
+			factRecordings: t.Fixtures, factUnits: t.CoreMLGGML.Reference(),
+			factCoreMLSourceEdits: t.CoreMLSource.Edits(), factGGMLSourceEdits: t.GGMLSource.Edits(), factCoreMLGGMLEdits: t.CoreMLGGML.Edits(),
+			factCoreMLSourceRate: t.CoreMLSource.Rate(), factGGMLSourceRate: t.GGMLSource.Rate(), factCoreMLGGMLRate: t.CoreMLGGML.Rate(),
 		},
+	}
+	if thresholds.Strict != nil {
+		j.Facts[factStrictCoreMLSourceRate], j.Facts[factStrictCoreMLGGMLRate] = t.StrictCoreMLSource.Rate(), t.StrictCoreMLGGML.Rate()
 	}
 	for i, pair := range o.Runs {
 		fixture := o.Report.Comparisons[i].Fixture
@@ -84,8 +91,8 @@ func nondeterminism(comparisons []transcript.Comparison) string {
 func bind(j *verdict.Judgement, o *recordings.Outcome) {
 	for i, pair := range o.Runs {
 		for _, f := range []struct{ name, value string }{
-			{"model_sha256", pair.CoreML.Digests.Model}, {"encoder_digest", orEmpty(pair.CoreML.Digests.Encoder)},
-			{"cli_sha256", pair.CoreML.Digests.CLI}, {"ggml_cli_sha256", pair.GGML.Digests.CLI}, {"lane", string(pair.CoreML.Lane)},
+			{verdict.FactModel, pair.CoreML.Digests.Model}, {verdict.FactEncoder, orEmpty(pair.CoreML.Digests.Encoder)},
+			{verdict.FactCLI, pair.CoreML.Digests.CLI}, {verdict.FactContrastCLI, pair.GGML.Digests.CLI}, {verdict.FactLane, string(pair.CoreML.Lane)},
 		} {
 			first, seen := j.Facts[f.name]
 			if !seen {

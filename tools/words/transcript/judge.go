@@ -311,37 +311,30 @@ func (c *Comparison) cause() string {
 		plural(c.GGMLSource.Units.Edits(), "edit"), plural(c.CoreMLGGML.Units.Edits(), "edit"))
 }
 
-// corpus holds the totals against the policy.
+// corpus compares the totals with the policy.
 func (j *judging) corpus(probes int) {
-	p, t := j.policy, j.Totals
 	if probes == 0 {
 		j.Add(reason.WordsProvisionalProbe, "fixtures", "a fixture with speech, marked as probe", "none")
 	}
-	if units := t.CoreMLGGML.Reference(); t.Fixtures < p.FixturesMin || units < p.UnitsMin {
-		j.Add(reason.WordsProvisionalFew,
-			"fixtures", fmt.Sprintf("%s with %s", plural(p.FixturesMin, "fixture"), plural(p.UnitsMin, "unit")),
-			fmt.Sprintf("%d with %d", t.Fixtures, units))
-
+	t := Corpus{
+		Recordings: j.Totals.Fixtures, Units: j.Totals.CoreMLGGML.Reference(),
+		CoreMLSource: j.Totals.CoreMLSource.Rate(), GGMLSource: j.Totals.GGMLSource.Rate(), CoreMLGGML: j.Totals.CoreMLGGML.Rate(),
+		StrictCoreMLSource: j.Totals.StrictCoreMLSource.Rate(), StrictCoreMLGGML: j.Totals.StrictCoreMLGGML.Rate(),
 	}
-	if r := t.CoreMLSource.Rate(); r > p.CorpusRateMax {
-		j.Add(reason.WordsCorpusRate, "all fixtures", fmt.Sprintf("a rate of at most %g", p.CorpusRateMax), describe(t.CoreMLSource))
-	}
-	if p.Strict != nil {
-		if r := t.StrictCoreMLSource.Rate(); r > p.Strict.CorpusRateMax {
-			j.Add(reason.WordsStrictRate, "all fixtures", fmt.Sprintf("a rate of at most %g in the strict form", p.Strict.CorpusRateMax), describe(t.StrictCoreMLSource))
+	for _, r := range t.Judge(j.policy) {
+		switch r.Code {
+		case reason.WordsCorpusRate:
+			r.Found = describe(j.Totals.CoreMLSource)
+		case reason.WordsWorseThanGGML:
+			r.Found += fmt.Sprintf(": hybrid %s, ggml %s", describe(j.Totals.CoreMLSource), describe(j.Totals.GGMLSource))
+		case reason.WordsCoreMLChangedCorpus:
+			r.Found = describe(j.Totals.CoreMLGGML)
+		case reason.WordsStrictRate:
+			r.Found = describe(j.Totals.StrictCoreMLSource)
+		case reason.WordsStrictChanged:
+			r.Found = describe(j.Totals.StrictCoreMLGGML)
 		}
-		if r := t.StrictCoreMLGGML.Rate(); r > p.Strict.CorpusVsGGMLMax {
-			j.Add(reason.WordsStrictChanged, "all fixtures", fmt.Sprintf("a rate of at most %g in the strict form", p.Strict.CorpusVsGGMLMax), describe(t.StrictCoreMLGGML))
-		}
-	}
-	if worse := t.CoreMLSource.Rate() - t.GGMLSource.Rate(); worse > p.WorseThanGGMLMax {
-		j.Add(reason.WordsWorseThanGGML,
-			"all fixtures", fmt.Sprintf("a rate at most %g above ggml's", p.WorseThanGGMLMax),
-			fmt.Sprintf("%.4f above: hybrid %s, ggml %s", worse, describe(t.CoreMLSource), describe(t.GGMLSource)))
-
-	}
-	if r := t.CoreMLGGML.Rate(); r > p.CorpusVsGGMLMax {
-		j.Add(reason.WordsCoreMLChangedCorpus, "all fixtures", fmt.Sprintf("a rate of at most %g", p.CorpusVsGGMLMax), describe(t.CoreMLGGML))
+		j.AddReason(r)
 	}
 }
 

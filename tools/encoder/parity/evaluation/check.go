@@ -20,6 +20,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
@@ -179,7 +180,7 @@ func (c *checker) withoutEncoder() error {
 	if s != nil && strings.HasPrefix(s.DType, "ggml") {
 		precision = s.DType
 	}
-	c.Facts["precision"] = precision
+	c.Facts[verdict.FactPrecision] = precision
 	c.Judgement = parity.NewJudgement(c.policy, precision)
 	return nil
 }
@@ -187,13 +188,13 @@ func (c *checker) withoutEncoder() error {
 // inspect takes over what the artifact's inspection found. It reports whether a
 // comparison makes sense.
 func (c *checker) inspect(r *artifact.Report) bool {
-	c.Facts["precision"] = Precision(r)
+	c.Facts[verdict.FactPrecision] = Precision(r)
 	if r.Model != nil {
-		c.Facts["model_sha256"] = r.Model.SHA256
+		c.Facts[verdict.FactModel] = r.Model.SHA256
 	}
 	if r.Encoder != nil {
-		c.Facts["encoder_digest"] = r.Encoder.Digest
-		c.Facts["encoder_form"] = r.Encoder.Form
+		c.Facts[verdict.FactEncoder] = r.Encoder.Digest
+		c.Facts[verdict.FactEncoderForm] = r.Encoder.Form
 		if r.Encoder.Form != "mlmodelc" {
 			c.Add(reason.PackageNotCompiled, c.Encoder, "an .mlmodelc", r.Encoder.Form)
 		}
@@ -233,7 +234,7 @@ func (c *checker) compare(model *ggml.Model) error {
 	if err := c.readMel(model); err != nil {
 		return err
 	}
-	c.Facts["mel_sha256"] = c.digest
+	c.Facts[parity.FactMel] = c.digest
 	candidate, ok, err := c.candidate(model)
 	if err != nil || !ok {
 		return err
@@ -272,7 +273,7 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 	if c.Probe != "" {
 		return c.probed(model)
 	}
-	c.Facts["kernel_path"] = kernel.Path()
+	c.Facts[verdict.FactEvaluator] = kernel.Path()
 	c.Add(reason.EmulatedUnits, c.Encoder, "Core ML at all compute units", "evaluated from the program ("+kernel.Path()+")")
 	e, err := Load(c.Encoder, c.Threads)
 	if err != nil {

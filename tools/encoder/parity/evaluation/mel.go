@@ -20,7 +20,7 @@ func (c *checker) readMel(model *ggml.Model) error {
 	if err != nil {
 		return err
 	}
-	c.Facts["mel"] = source
+	c.Facts[FactMelSource] = source
 	c.mel, c.digest = v, parity.MelDigest(v)
 	return nil
 }
@@ -75,7 +75,7 @@ func readMel(model *ggml.Model, path, member string) (values []float32, source s
 func spectrogram(path string, filters []float32, mels int) (*mel.Spectrogram, string, error) {
 	if path == "" {
 		s, err := mel.ProbeSpectrogram(filters, mels)
-		return s, "built-in probe", err
+		return s, BuiltInMel, err
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe"
@@ -51,7 +52,7 @@ func (c *checker) elsewhere(s *parity.Sidecar) {
 	if c.Encoder == "" {
 		return // ggml's own encoder has no Core ML to ask
 	}
-	if have, _ := c.Facts["encoder_digest"].(string); s.EncoderDigest != have {
+	if have, _ := c.Facts[verdict.FactEncoder].(string); s.EncoderDigest != have {
 		c.Add(reason.CandidateEncoder, c.Candidate+".json", "encoder_digest "+have, cmp.Or(s.EncoderDigest, "none"))
 	}
 	if s.Probe == nil {
@@ -66,8 +67,8 @@ func (c *checker) elsewhere(s *parity.Sidecar) {
 
 // report puts a report's outcome among the facts that a receipt binds: where the model loaded and what it took.
 func (c *checker) report(r *probe.Report) {
-	c.Facts["compute_units_asked"] = probe.AllUnits
-	c.Facts["compute_units_loaded"] = r.LoadedAt()
-	c.Facts["load_attempts"] = parity.Attempts(r)
-	c.Facts["core_ml_host"] = r.Host.Hardware + ", " + r.Host.Chip + ", macOS " + r.Host.OSVersion + " (" + r.Host.OSBuild + ")"
+	c.Facts[verdict.FactUnitsAsked] = probe.AllUnits
+	c.Facts[verdict.FactUnitsLoaded] = r.LoadedAt()
+	c.Facts[verdict.FactLoadAttempts] = parity.Attempts(r)
+	c.Facts[verdict.FactCoreMLHost] = r.Host.Hardware + ", " + r.Host.Chip + ", macOS " + r.Host.OSVersion + " (" + r.Host.OSBuild + ")"
 }

@@ -79,14 +79,16 @@ func Sample(kind evidence.Kind) *evidence.Evidence {
 		Exit:          evidence.Exit{Kind: evidence.ExitCode},
 		Normalisation: evidence.NormalisationVersion,
 	}
-	stdout := "\n " + Reference + "\n"
+	stdout, evaluator := "\n "+Reference+"\n", sum("d")
 	switch kind {
 	case evidence.KindCoreML:
 		encoder := sum("e")
+		e.Digests.Evaluator = &evaluator
 		e.Digests.Encoder = &encoder
 		e.EncoderPath.Before, e.EncoderPath.After = true, true
 	case evidence.KindCanary:
 		e.Exit.Code = 3
+		e.Digests.Evaluator = &evaluator
 		stdout = ""
 	case evidence.KindContrast:
 		e.Flavour = "ggml"

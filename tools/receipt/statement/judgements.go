@@ -1,0 +1,162 @@
+package statement
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/accuracy"
+)
+
+// Names of the judgements that this package makes, and of the one over where the encoder ran.
+const (
+	Binding   = "binding"
+	Sources   = "sources"
+	Placement = "placement"
+)
+
+// Judged is one judgement that a receipt can hold. A new one is a row of [judgements] and nothing else.
+type Judged struct {
+	Name string
+	// Policy is the kind of policy that it goes by: named by the judgement itself, or for the gate's own kind by the
+	// receipt. "" for a judgement without thresholds.
+	Policy string
+	// About are the facts that it must have, which must be the receipt's.
+	About []string
+	// Always says that no receipt passes without it.
+	Always bool
+	// Given says that another action made it, and the receipt's spec names its file.
+	Given bool
+	// Check computes a pass again from the facts; p is nil for a judgement without thresholds.
+	Check func(j *verdict.Judgement, p *policy.Policy) []reason.Reason
+}
+
+// judgements are all that a receipt can hold, in no order.
+var judgements = []Judged{
+	{Name: Binding, Always: true},
+	{Name: Sources, Always: true, Check: checkSources},
+	{Name: judge.Markers, Policy: judge.PolicyKind, Always: true, Check: judge.CheckFacts},
+	{Name: judge.Canary, Policy: judge.PolicyKind, Always: true, Check: judge.CheckFacts},
+	{Name: judge.Contrast, Policy: judge.PolicyKind, Always: true, Check: judge.CheckFacts},
+	{Name: judge.Transcript, Policy: judge.PolicyKind, Always: true, Check: judge.CheckFacts},
+	{Name: artifact.JudgementName, Given: true, About: []string{verdict.FactModel, verdict.FactEncoder},
+		Check: func(j *verdict.Judgement, _ *policy.Policy) []reason.Reason { return artifact.CheckFacts(j) }},
+	{Name: parity.Name, Given: true, Policy: parity.Kind, About: []string{verdict.FactModel, verdict.FactEncoder}, Check: parity.CheckFacts},
+	{Name: accuracy.Name, Given: true, Policy: accuracy.PolicyKind,
+		About: []string{verdict.FactModel, verdict.FactEncoder, verdict.FactCLI, verdict.FactContrastCLI, verdict.FactLane}, Check: accuracy.CheckFacts},
+	{Name: Placement, Given: true, Check: checkPlacement},
+}
+
+// judged finds a judgement's row; nil for a name that none has.
+func judged(name string) *Judged {
+	i := slices.IndexFunc(judgements, func(k Judged) bool { return k.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &judgements[i]
+}
+
+// always are the judgements that every receipt needs, whatever its policy says.
+func always() []string {
+	var names []string
+	for _, k := range judgements {
+		if k.Always {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// ownPolicy says whether the judgement itself names its policy.
+func (k *Judged) ownPolicy() bool { return k.Policy != "" && k.Policy != judge.PolicyKind }
+
+// checkSources demands that something was hashed; how many files the pin has, the builder and the verifier know.
+func checkSources(j *verdict.Judgement, _ *policy.Policy) []reason.Reason {
+	f := verdict.ReadFacts(j)
+	f.Count(verdict.FactSourceFiles, 1, 1<<20)
+	return f.Wrong
+}
+
+// instruments are those that can say where a model ran.
+var instruments = []string{"MLComputePlan", "Instruments trace"}
+
+// checkPlacement demands the instrument that saw what the judgement says.
+func checkPlacement(j *verdict.Judgement, _ *policy.Policy) []reason.Reason {
+	f := verdict.ReadFacts(j)
+	f.Text(verdict.FactInstrument, instruments...)
+	if text, ok := j.Facts[verdict.FactPlacement].(string); !ok || text == "" || text == placementUnknown {
+		f.Fail(verdict.FactPlacement, "what the instrument saw", fmt.Sprint(j.Facts[verdict.FactPlacement]))
+	}
+	return f.Wrong
+}
+
+// policyOf is the policy that a judgement goes by, as the receipt names it; false where it names none.
+func (p *Predicate) policyOf(k *Judged, j *verdict.Judgement) (PolicyRef, bool) {
+	for _, ref := range p.Policies {
+		switch {
+		case k.Policy == "" || ref.Kind != k.Policy:
+		case !k.ownPolicy():
+			return ref, true
+		case j.Policy != nil && ref.Name == j.Policy.Name && ref.SHA256 == j.Policy.SHA256:
+			return ref, true
+		}
+	}
+	return PolicyRef{}, false
+}
+
+// hold returns what does not allow a judgement to pass: a policy of another kind, a fact that is missing or about
+// something else, numbers that miss their limits. Building adds these reasons; checking refuses a receipt that has any.
+func (s *Statement) hold(j *verdict.Judgement) []reason.Reason {
+	p := &s.Predicate
+	k := judged(j.Name)
+	if k == nil {
+		return []reason.Reason{{Code: reason.JudgementDiffers, Where: j.Name, Expected: "a judgement that a gate makes", Found: "one of another name"}}
+	}
+	f := verdict.ReadFacts(j)
+	if k.ownPolicy() != (j.Policy != nil) {
+		f.Fail("policy", map[bool]string{true: "one of kind " + k.Policy, false: "none"}[k.ownPolicy()], map[bool]string{true: "one", false: "none"}[j.Policy != nil])
+		return f.Wrong
+	}
+	for _, fact := range k.About {
+		f.Text(fact, row(fact).In(s))
+	}
+	// What it says beyond that must be the receipt's too.
+	for i := range bounds {
+		b := &bounds[i]
+		if found, ok := j.Facts[b.Fact]; b.Fact != "" && ok && !slices.Contains(k.About, b.Fact) && found != b.In(s) {
+			f.Fail(b.Fact, b.In(s), fmt.Sprint(found))
+		}
+	}
+	ref, named := p.policyOf(k, j)
+	if k.Policy != "" && !named {
+		f.Fail("policy", "one of kind "+k.Policy+" among the receipt's policies", policyText(j))
+		return f.Wrong
+	}
+	if k.Check == nil {
+		return f.Wrong
+	}
+	if k.Policy == "" {
+		return append(f.Wrong, k.Check(j, nil)...)
+	}
+	// A policy that this program does not know has thresholds that it does not know: whoever verifies must name its bytes.
+	if known, ok := policy.Known(ref.Name, ref.SHA256); ok {
+		if known.Kind != k.Policy {
+			f.Fail("policy", "one of kind "+k.Policy, known.Name+" of kind "+known.Kind)
+			return f.Wrong
+		}
+		return append(f.Wrong, k.Check(j, known)...)
+	}
+	return f.Wrong
+}
+
+func policyText(j *verdict.Judgement) string {
+	if j.Policy == nil {
+		return "none"
+	}
+	return j.Policy.Name + " " + j.Policy.SHA256
+}

@@ -1,0 +1,107 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/accuracy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
+)
+
+// again makes the judgements over contract, numbers and words again where the evidence is complete, as far as what they
+// were made from is at hand: the model and the encoder, and the folder of the runs on recordings.
+func (r *Result) again(ctx context.Context, s *statement.Statement, f Files, complete bool, redone map[string]bool) error {
+	p := &s.Predicate
+	whole := complete && f.Model != "" && f.Encoder != "" && !f.AsSigned
+	if j := p.Judgement(artifact.JudgementName); j != nil && whole {
+		report, err := artifact.Inspect(f.Model, f.Encoder, artifact.Options{ContentsOnly: true})
+		if err != nil {
+			return fmt.Errorf("inspect again: %w", err)
+		}
+		// Names and places are judged as the pair ships, which is not where it lies here.
+		r.agree(j, report.Judgement(), redone, artifact.FactShippable, artifact.FactDerived)
+	}
+	if j := p.Judgement(parity.Name); j != nil && whole && j.Policy != nil && p.Lane == evidence.LaneEmulated {
+		if err := r.numbers(ctx, j, f, redone); err != nil {
+			return err
+		}
+	}
+	if j := p.Judgement(accuracy.Name); j != nil && f.Words != "" && j.Policy != nil {
+		o, err := recordings.Read(f.Words)
+		if err != nil {
+			return fmt.Errorf("read the runs on recordings: %w", err)
+		}
+		again, err := accuracy.Judge(o, j.Policy.Name)
+		if err != nil {
+			return fmt.Errorf("judge words again: %w", err)
+		}
+		r.compare(s, again, redone)
+	}
+	return nil
+}
+
+// numbers evaluates the encoder again. The evaluator computes the same bytes by every code path that it has, so the
+// numbers are equal or the receipt's are not this encoder's.
+func (r *Result) numbers(ctx context.Context, j *verdict.Judgement, f Files, redone map[string]bool) error {
+	if j.Facts[evaluation.FactMelSource] != evaluation.BuiltInMel && f.Mel == "" {
+		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the numbers of parity, which need the mel that they were computed on (%v)", j.Facts[evaluation.FactMelSource]))
+		return nil
+	}
+	result, err := evaluation.Run(ctx, evaluation.Request{Model: f.Model, Encoder: f.Encoder, Mel: f.Mel, Policy: j.Policy.Name})
+	if err != nil {
+		return fmt.Errorf("evaluate again: %w", err)
+	}
+	r.agree(j, result.Record(), redone, verdict.FactEvaluator, evaluation.FactMelSource)
+	return nil
+}
+
+// agree compares a judgement with one made again elsewhere: verdict, policy, reasons by code, and facts but for those that
+// tell of the place.
+func (r *Result) agree(signed, again *verdict.Judgement, redone map[string]bool, but ...string) {
+	redone[signed.Name] = true
+	differs := func(what string, expected, found any) {
+		r.Add(reason.JudgementDiffers, signed.Name+what, fmt.Sprint(expected), fmt.Sprint(found))
+	}
+	if signed.Verdict != again.Verdict || codes(signed.Reasons) != codes(again.Reasons) || codes(signed.Notes) != codes(again.Notes) {
+		// Its facts differ with it.
+		differs("", fmt.Sprintf("%s %v %v", again.Verdict, again.Reasons, again.Notes), fmt.Sprintf("%s %v %v", signed.Verdict, signed.Reasons, signed.Notes))
+		return
+	}
+	keys := map[string]bool{}
+	for _, facts := range []map[string]any{signed.Facts, again.Facts} {
+		for key := range facts {
+			keys[key] = true
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if slices.Contains(but, key) {
+			continue
+		}
+		a, inSigned := signed.Facts[key]
+		b, inAgain := again.Facts[key]
+		if x, ok := verdict.Number(b); ok {
+			b = x // a number read back is a float64
+		}
+		if inSigned != inAgain || a != b {
+			differs("."+key, b, a)
+		}
+	}
+}
+
+func codes(reasons []reason.Reason) string {
+	var out []string
+	for _, r := range reasons {
+		out = append(out, r.Code)
+	}
+	slices.Sort(out)
+	return fmt.Sprint(out)
+}
