@@ -10,7 +10,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
-	"github.com/coreml-gate/rules_coreml_gate/tools/words/accuracy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
 
 // Names of the judgements that this package makes, and of the one over where the encoder ran.
@@ -47,8 +47,8 @@ var judgements = []Judged{
 	{Name: artifact.JudgementName, Given: true, About: []string{verdict.FactModel, verdict.FactEncoder},
 		Check: func(j *verdict.Judgement, _ *policy.Policy) []reason.Reason { return artifact.CheckFacts(j) }},
 	{Name: parity.Name, Given: true, Policy: parity.Kind, About: []string{verdict.FactModel, verdict.FactEncoder}, Check: parity.CheckFacts},
-	{Name: accuracy.Name, Given: true, Policy: accuracy.PolicyKind,
-		About: []string{verdict.FactModel, verdict.FactEncoder, verdict.FactCLI, verdict.FactContrastCLI, verdict.FactLane}, Check: accuracy.CheckFacts},
+	{Name: transcript.JudgementName, Given: true, Policy: transcript.PolicyKind,
+		About: []string{verdict.FactModel, verdict.FactEncoder, verdict.FactCLI, verdict.FactContrastCLI, verdict.FactLane}, Check: transcript.CheckFacts},
 	{Name: Placement, Given: true, Check: checkPlacement},
 }
 

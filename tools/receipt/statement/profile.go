@@ -8,7 +8,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
-	"github.com/coreml-gate/rules_coreml_gate/tools/words/accuracy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
 
 // Profile says how much a receipt must prove.
@@ -54,8 +54,8 @@ func (p *Predicate) Missing() []string {
 		return p.Judgements[i]
 	}
 	names := append(always(), artifact.JudgementName, parity.Name)
-	if slices.Contains(p.Required, accuracy.Name) {
-		names = append(names, accuracy.Name)
+	if slices.Contains(p.Required, transcript.JudgementName) {
+		names = append(names, transcript.JudgementName)
 	}
 	for _, name := range names {
 		if passed(name) == nil {
@@ -95,4 +95,4 @@ func (p Profile) Lacks(missing []string) []string {
 }
 
 // HasWords says whether what was heard beyond the gate's own audio was judged.
-func (p *Predicate) HasWords() bool { return p.has(accuracy.Name) }
+func (p *Predicate) HasWords() bool { return p.has(transcript.JudgementName) }

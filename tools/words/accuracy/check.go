@@ -17,10 +17,7 @@ import (
 )
 
 // Name of the judgement.
-const Name = "words"
-
-// PolicyKind is the kind of the policies that it goes by.
-const PolicyKind = "transcript"
+const Name = transcript.JudgementName
 
 // DefaultPolicy is the frozen policy that a release goes by.
 const DefaultPolicy = "words_v1"
@@ -32,8 +29,8 @@ func Judge(o *recordings.Outcome, policyName string) (*verdict.Judgement, error)
 	if err != nil {
 		return nil, err
 	}
-	if frozen.Kind != PolicyKind {
-		return nil, fmt.Errorf("policy %s is of kind %s, expected %s", frozen.Name, frozen.Kind, PolicyKind)
+	if frozen.Kind != transcript.PolicyKind {
+		return nil, fmt.Errorf("policy %s is of kind %s, expected %s", frozen.Name, frozen.Kind, transcript.PolicyKind)
 	}
 	thresholds, err := transcript.PolicyFrom(frozen.Thresholds)
 	if err != nil {
@@ -48,14 +45,14 @@ func Judge(o *recordings.Outcome, policyName string) (*verdict.Judgement, error)
 	j := &verdict.Judgement{
 		Name: Name, Findings: w.Findings, Policy: &verdict.PolicyRef{Name: frozen.Name, SHA256: frozen.SHA256},
 		Facts: map[string]any{
-			"nondeterminism": nondeterminism(o.Report.Comparisons), factEvidence: evidenceDigest, verdict.FactProvisional: w.Provisional,
-			factRecordings: t.Fixtures, factUnits: t.CoreMLGGML.Reference(),
-			factCoreMLSourceEdits: t.CoreMLSource.Edits(), factGGMLSourceEdits: t.GGMLSource.Edits(), factCoreMLGGMLEdits: t.CoreMLGGML.Edits(),
-			factCoreMLSourceRate: t.CoreMLSource.Rate(), factGGMLSourceRate: t.GGMLSource.Rate(), factCoreMLGGMLRate: t.CoreMLGGML.Rate(),
+			"nondeterminism": nondeterminism(o.Report.Comparisons), transcript.FactEvidence: evidenceDigest, verdict.FactProvisional: w.Provisional,
+			transcript.FactRecordings: t.Fixtures, transcript.FactUnits: t.CoreMLGGML.Reference(),
+			transcript.FactCoreMLSourceEdits: t.CoreMLSource.Edits(), transcript.FactGGMLSourceEdits: t.GGMLSource.Edits(), transcript.FactCoreMLGGMLEdits: t.CoreMLGGML.Edits(),
+			transcript.FactCoreMLSourceRate: t.CoreMLSource.Rate(), transcript.FactGGMLSourceRate: t.GGMLSource.Rate(), transcript.FactCoreMLGGMLRate: t.CoreMLGGML.Rate(),
 		},
 	}
 	if thresholds.Strict != nil {
-		j.Facts[factStrictCoreMLSourceRate], j.Facts[factStrictCoreMLGGMLRate] = t.StrictCoreMLSource.Rate(), t.StrictCoreMLGGML.Rate()
+		j.Facts[transcript.FactStrictCoreMLSourceRate], j.Facts[transcript.FactStrictCoreMLGGMLRate] = t.StrictCoreMLSource.Rate(), t.StrictCoreMLGGML.Rate()
 	}
 	for i, pair := range o.Runs {
 		fixture := o.Report.Comparisons[i].Fixture
