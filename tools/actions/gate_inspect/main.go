@@ -104,7 +104,7 @@ func inspect(model, encoder, out, minimum string) (err error) {
 	}
 	j := r.Judgement()
 	if minimum != "" {
-		j.Facts["held_to_macos"] = minimum
+		j.Facts[artifact.FactHeldToMacOS] = minimum
 	}
 	b, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {

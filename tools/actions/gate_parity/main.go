@@ -120,7 +120,7 @@ func stageReference(dir, reference, sidecar string, facts map[string]any) (strin
 		return "", err
 	}
 	for _, f := range []struct{ from, to, fact string }{
-		{reference, staged, "reference_sha256"}, {sidecar, staged + ".json", "reference_sidecar_sha256"},
+		{reference, staged, evaluation.FactReferenceSHA256}, {sidecar, staged + ".json", evaluation.FactReferenceSidecar},
 	} {
 		if err := stage.Stage(f.from, f.to); err != nil {
 			return "", err

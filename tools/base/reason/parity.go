@@ -32,6 +32,7 @@ const (
 	ReferenceUnfit        = "REFERENCE_UNFIT"
 	ReferenceSidecar      = "REFERENCE_SIDECAR"
 	ReferenceTerms        = "REFERENCE_TERMS"
+	PairingByReference    = "PAIRING_BY_REFERENCE"
 	ReferenceCoarse       = "REFERENCE_COARSE"
 	PolicyKind            = "POLICY_KIND"
 	PolicyPrecision       = "POLICY_PRECISION"
@@ -75,6 +76,7 @@ var parity = Table{
 	{Code: ReferenceUnfit, Class: Refuse, Means: "The reference is malformed, not numbers, constant, or of a shape that no encoder's output has.", Do: "Make the reference again."},
 	{Code: ReferenceSidecar, Class: Refuse, Means: "A reference tensor came without the sidecar that says how it was made, or with one that is malformed.", Do: "Write FILE.json beside it: see docs/parity.md."},
 	{Code: ReferenceTerms, Class: Refuse, Means: "The reference was not made on the terms that make it one: the source model itself, of a known revision, in float32, evaluation mode, on CPU with eager attention.", Do: "Make it again on these terms."},
+	{Code: PairingByReference, Class: Note, Means: "Weights on one side cannot be decoded here, so whether encoder and model belong together is not read from them. The source model's own reference was given, which says what the encoder must compute.", Do: "See which tensor; the numbers decide."},
 	{Code: ReferenceCoarse, Class: Refuse, Means: "The encoder's weights are finer than the .bin's, so the .bin is no reference for them.", Do: "Give the source model's own output with --reference."},
 	{Code: PolicyKind, Class: Refuse, Means: "The policy is not one for parity, or is not frozen.", Do: "Use a frozen parity policy: fp32_v2, or the profile for the encoder's precision."},
 	{Code: PolicyPrecision, Class: Refuse, Means: "The policy is for encoders of another precision than this one was found to have.", Do: "Use the profile for the precision found. Only fp32_v2 satisfies the release gate."},

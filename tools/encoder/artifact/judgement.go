@@ -13,8 +13,10 @@ const JudgementName = "contract"
 
 // Facts of the judgement.
 const (
-	FactShippable      = "shippable"
-	FactDerived        = "derived"
+	FactShippable = "shippable"
+	FactDerived   = "derived"
+	// FactHeldToMacOS is the oldest system that must read the encoder, where the gate names one.
+	FactHeldToMacOS    = "held_to_macos"
 	factKind           = "encoder_kind"
 	factTensors        = "tensors"
 	factTensorsMatched = "tensors_matched"

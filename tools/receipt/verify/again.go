@@ -23,12 +23,13 @@ func (r *Result) again(ctx context.Context, s *statement.Statement, f Files, com
 	p := &s.Predicate
 	whole := complete && f.Model != "" && f.Encoder != "" && !f.AsSigned
 	if j := p.Judgement(artifact.JudgementName); j != nil && whole {
-		report, err := artifact.Inspect(f.Model, f.Encoder, artifact.Options{ContentsOnly: true})
+		minimum, _ := j.Facts[artifact.FactHeldToMacOS].(string)
+		report, err := artifact.Inspect(f.Model, f.Encoder, artifact.Options{ContentsOnly: true, MinimumMacOS: minimum})
 		if err != nil {
 			return fmt.Errorf("inspect again: %w", err)
 		}
 		// Names and places are judged as the pair ships, which is not where it lies here.
-		r.agree(j, report.Judgement(), redone, artifact.FactShippable, artifact.FactDerived)
+		r.agree(j, report.Judgement(), redone, artifact.FactShippable, artifact.FactDerived, artifact.FactHeldToMacOS)
 	}
 	if j := p.Judgement(parity.Name); j != nil && whole && j.Policy != nil && p.Lane == evidence.LaneEmulated {
 		if err := r.numbers(ctx, j, f, redone); err != nil {
@@ -54,6 +55,10 @@ func (r *Result) again(ctx context.Context, s *statement.Statement, f Files, com
 func (r *Result) numbers(ctx context.Context, j *verdict.Judgement, f Files, redone map[string]bool) error {
 	if j.Facts[evaluation.FactMelSource] != evaluation.BuiltInMel && f.Mel == "" {
 		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the numbers of parity, which need the mel that they were computed on (%v)", j.Facts[evaluation.FactMelSource]))
+		return nil
+	}
+	if sum, ok := j.Facts[evaluation.FactReferenceSHA256]; ok {
+		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the numbers of parity, which need the reference that they were compared with (%v)", sum))
 		return nil
 	}
 	result, err := evaluation.Run(ctx, evaluation.Request{Model: f.Model, Encoder: f.Encoder, Mel: f.Mel, Policy: j.Policy.Name})

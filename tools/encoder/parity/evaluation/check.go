@@ -201,7 +201,8 @@ func (c *checker) inspect(r *artifact.Report) bool {
 	}
 	for _, x := range r.Reasons {
 		if x.Code == reason.PairingUnreadable && c.Reference != "" {
-			c.Notes = append(c.Notes, x) // the reference says what the weights must compute
+			// The reference says what the weights must compute.
+			c.Add(reason.PairingByReference, x.Where, x.Expected, x.Found)
 		} else {
 			c.AddReason(x)
 		}
