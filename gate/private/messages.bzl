@@ -82,3 +82,11 @@ def receipt_on_other_lane(label, receipt, platform, demanded, found):
 
 def empty_release(label):
     return "{label}: a release of nothing proves nothing: name `receipts`, `releases` or both.".format(label = label)
+
+def bench_arms(label, names, control):
+    return ("{label}: each arm needs a name of its own, and `control` must be one of them; found arms {names} and control `{control}`. " +
+            "Name the encoders in `arms`, or set `ggml = True`.").format(label = label, names = names, control = control)
+
+def bench_pairs(label, pairs, least, names):
+    return ("{label}: `pairs` must be 0, or at least {least} with two arms, found {pairs} with arms {names}. Fewer pairs are no comparison: " +
+            "machines differ by more from run to run than encoders do.").format(label = label, pairs = pairs, least = least, names = names)

@@ -51,6 +51,8 @@ var commands = []func() *cobra.Command{
 	newPatchCmd,
 	newABCmd,
 	newSanitizeCmd,
+	newBenchCmd,
+	newFitCmd,
 	newExplainCmd,
 }
 

@@ -1,7 +1,7 @@
 """Each refusal of the build phase, shown with its message."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//gate:defs.bzl", "coreml_compile", "coreml_encoder", "recording", "whisper_cli", "whisper_run", "whisper_words")
+load("//gate:defs.bzl", "coreml_compile", "coreml_encoder", "encoder_bench", "recording", "whisper_cli", "whisper_run", "whisper_words")
 
 visibility("//gate/private/tests")
 
@@ -126,6 +126,20 @@ def refusals(name):
         recordings = [],
         tags = _MANUAL,
     )
+    for subject, settings in {
+        "bench_of_another_control": {"control": "float16"},
+        "bench_of_one_pair": {"pairs": 1, "ggml": True},
+        "bench_of_pairs_without_another": {"pairs": 8},
+    }.items():
+        encoder_bench(
+            name = subject,
+            arms = {":encoder": "float32"},
+            audio = ":audio.wav",
+            language = "en",
+            model = ":model.bin",
+            tags = _MANUAL,
+            **settings
+        )
     whisper_cli(
         name = "cli_without_whisper",
         binary = "//tools/actions/gate_run",
@@ -133,6 +147,9 @@ def refusals(name):
         tags = _MANUAL,
     )
     subjects = {
+        "bench_of_another_control": ["`control` must be one of them", "float16", "Name the encoders"],
+        "bench_of_one_pair": ["at least 8 with two arms", "found 1", "no comparison"],
+        "bench_of_pairs_without_another": ["at least 8 with two arms", "found 8", "float32"],
         "canary_with_encoder": ["`canary` run must not have an encoder", "remove `encoder`"],
         "cli_without_whisper": ["no action that compiles whisper.cpp", "cc_binary"],
         "compile_of_compiled": ["name ends in `.mlpackage`", "model-encoder.mlmodelc", "name the package"],

@@ -1,0 +1,61 @@
+package power
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+)
+
+// Find returns the machine's instrument.
+func Find() (Instrument, error) { return find(os.DirFS("/")) }
+
+func find(root fs.FS) (Instrument, error) {
+	if _, ok := packages(root); !ok {
+		return nil, ErrNone
+	}
+	return rapl{root}, nil
+}
+
+type rapl struct{ root fs.FS }
+
+func (rapl) Name() string { return "rapl" }
+
+func (r rapl) Begin() (func() (Reading, error), error) {
+	before, ok := packages(r.root)
+	if !ok {
+		return nil, ErrNone
+	}
+	start := time.Now()
+	return func() (Reading, error) {
+		seconds := time.Since(start).Seconds()
+		after, ok := packages(r.root)
+		joules, ok2 := between(before, after)
+		if !ok || !ok2 || seconds <= 0 {
+			return Reading{}, fmt.Errorf("read RAPL: the counters changed while they were read")
+		}
+		return Reading{joules / seconds, seconds, 2}, nil
+	}, nil
+}
+
+// packages reads the counters of the processor packages: intel-rapl:0, intel-rapl:1, … and none of their parts.
+func packages(root fs.FS) ([]counter, bool) {
+	dirs, _ := fs.Glob(root, "sys/class/powercap/intel-rapl:*")
+	var out []counter
+	for _, dir := range dirs {
+		if strings.Count(path.Base(dir), ":") != 1 {
+			continue
+		}
+		value, err1 := fs.ReadFile(root, path.Join(dir, "energy_uj"))
+		limit, err2 := fs.ReadFile(root, path.Join(dir, "max_energy_range_uj"))
+		v, ok1 := whole(string(value))
+		l, ok2 := whole(string(limit))
+		if err1 != nil || err2 != nil || !ok1 || !ok2 {
+			return nil, false
+		}
+		out = append(out, counter{v, l})
+	}
+	return out, len(out) > 0
+}
