@@ -97,7 +97,7 @@ def _whisper_run_impl(ctx):
         env = {},
         execution_requirements = toolchain.run_requirements,
         exec_group = RUN,
-        resource_set = whisper_resources(ctx.attr.threads),
+        resource_set = whisper_resources(ctx.attr.threads, ctx.file.model),
     )
     return [
         DefaultInfo(files = depset([evidence])),

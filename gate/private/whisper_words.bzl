@@ -96,7 +96,7 @@ def _whisper_words_impl(ctx):
         env = {},
         execution_requirements = toolchain.run_requirements,
         exec_group = RUN,
-        resource_set = whisper_resources(ctx.attr.threads * side_by_side),
+        resource_set = whisper_resources(ctx.attr.threads, ctx.file.model, side_by_side),
     )
     return [
         DefaultInfo(files = depset([judgement])),

@@ -146,3 +146,12 @@ func Reserve(subs []*measure.Submission, asked Asked) int64 {
 	slices.Sort(peaks)
 	return max(leastReserve, peaks[len(peaks)-1]-peaks[len(peaks)/2])
 }
+
+// Claim is what an action that runs a model asks its machine for: the lower bound, an encoder in float32 as its file is mapped and
+// as it is held, scores of the layer at work with what they are made of and become, and the reserve. It is a claim for
+// scheduling, made before any encoder is there, and no answer to whether a run fits.
+func Claim(h Header) int64 {
+	e := h.AudioState
+	encoder := 4 * (h.AudioLayer*12*e*e + 3*h.Mels*e + 3*e*e + h.AudioCtx*e)
+	return memory.Sum(LowerBound(h, Run).FootprintBytes, 2*encoder, 3*Scores(h), DefaultReserve)
+}
