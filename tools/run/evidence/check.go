@@ -78,11 +78,11 @@ func (x Exit) check() error {
 		ok = x.Code >= 0 && x.Code <= 255 && x.Signal == 0
 	case ExitSignal:
 		ok = x.Code == 0 && x.Signal > 0 && x.Signal < 128
-	case ExitTimeout:
+	case ExitTimeout, ExitMemory:
 		ok = x.Code == 0 && x.Signal == 0
 	}
 	if !ok {
-		return fmt.Errorf("evidence: exit is %+v: expected one of code (0 to 255), signal (1 to 127) or timeout", x)
+		return fmt.Errorf("evidence: exit is %+v: expected one of code (0 to 255), signal (1 to 127), timeout or memory", x)
 	}
 	return nil
 }

@@ -70,6 +70,9 @@ const (
 	ExitSignal ExitKind = "signal"
 	// ExitTimeout: the deadline passed and the process group was killed.
 	ExitTimeout ExitKind = "timeout"
+	// ExitMemory: the memory that was left fell below the governor's last step, and the run was stopped before the system
+	// would kill it.
+	ExitMemory ExitKind = "memory"
 )
 
 // Exit is how the program ended. Code and Signal are zero unless Kind names them. OOMKilled is the
@@ -160,6 +163,19 @@ type Observations struct {
 	RawStdoutBytes    int64   `json:"raw_stdout_bytes"`
 	// Timings are the "… time" figures that whisper-cli printed itself, in milliseconds.
 	Timings map[string]float64 `json:"timings_ms"`
+	// Fit is what was known of the run's memory before it started; left out where the model's header could not be read.
+	Fit *Fit `json:"fit,omitempty"`
+}
+
+// Fit is whether a run fits into memory, as far as that was known before it started.
+type Fit struct {
+	// Status is "cannot tell" of a run that started: one that does not fit is refused.
+	Status         string `json:"status"`
+	NeedBytes      int64  `json:"need_bytes"`
+	AvailableBytes *int64 `json:"available_bytes"`
+	Source         string `json:"source"`
+	// Measured says that the need was observed and is no lower bound.
+	Measured bool `json:"measured"`
 }
 
 var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)

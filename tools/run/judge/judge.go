@@ -122,6 +122,8 @@ func DescribeExit(x evidence.Exit) string {
 	switch x.Kind {
 	case evidence.ExitTimeout:
 		return "the deadline"
+	case evidence.ExitMemory:
+		return "a stop for want of memory"
 	case evidence.ExitSignal:
 		return signalName(x.Signal)
 	}

@@ -107,6 +107,9 @@ func judgeCanary(f *verdict.Judgement, m markers, r *Run) {
 	case x.Kind == evidence.ExitTimeout:
 		f.Add(reason.CanaryTimeout, "exit", "a refusal (exit 3) within the deadline", "none")
 		return
+	case x.Kind == evidence.ExitMemory:
+		emergency(f)
+		return
 	case outOfMemory(m, x):
 		f.Add(reason.OutOfMemory, "exit", "enough memory", "the system killed the program for want of it")
 		return

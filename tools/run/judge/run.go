@@ -31,6 +31,9 @@ func checkRun(f *verdict.Judgement, m markers, r *Run) bool {
 	case evidence.ExitTimeout:
 		timeout(f, m)
 		return false
+	case evidence.ExitMemory:
+		emergency(f)
+		return false
 	case evidence.ExitSignal:
 		signal(f, m, x)
 		return false
@@ -270,4 +273,9 @@ func blank(lines []string) bool {
 		}
 	}
 	return true
+}
+
+// emergency is a run that was stopped before the system would have killed it.
+func emergency(f *verdict.Judgement) {
+	f.Add(reason.MemoryEmergency, "exit", "enough memory to the end of the run", "less than 3 per cent of the budget")
 }

@@ -88,6 +88,7 @@ func TestVerdicts(t *testing.T) {
 		{"abort as a shell says it", "coreml", code(134), reason.Failed, "CRASH_SIGNAL"},
 		{"killed for no stated cause", "coreml", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 9}), reason.Failed, "CRASH_SIGNAL"},
 		{"killed for memory", "coreml", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 9, OOMKilled: true}), reason.Unknown, "OUT_OF_MEMORY"},
+		{"stopped for want of memory", "coreml", exit(evidence.Exit{Kind: evidence.ExitMemory}), reason.Unknown, "MEMORY_EMERGENCY"},
 		{"segfault in a full group", "coreml", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 11, OOMKilled: true}), reason.Failed, "CRASH_SIGNAL"},
 		{"deadline", "coreml", exit(evidence.Exit{Kind: evidence.ExitTimeout}), reason.Unknown, "RUN_TIMEOUT"},
 		{"deadline while loading", "coreml", func(e *evidence.Evidence) {
@@ -138,6 +139,7 @@ func TestVerdicts(t *testing.T) {
 		}, reason.Failed, "STALE_LOG"},
 		{"refusal with system info", "canary", edit("error: failed to init", "system_info: WHISPER : COREML = 1 | \nerror: failed to init"), reason.Failed, "STALE_LOG"},
 		{"cut refusal", "canary", func(e *evidence.Evidence) { e.Stderr.Truncated = true }, reason.Failed, "LOG_TRUNCATED"},
+		{"stopped for want of memory", "canary", exit(evidence.Exit{Kind: evidence.ExitMemory}), reason.Unknown, "MEMORY_EMERGENCY"},
 		{"killed for memory", "canary", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 9, OOMKilled: true}), reason.Unknown, "OUT_OF_MEMORY"},
 
 		{"no encode buffer", "contrast", edit(encodeLine, ""), reason.Failed, "CONTRAST_NO_ENCODER"},

@@ -9,11 +9,13 @@ import (
 
 // exitOf turns a wait status into evidence. A program that ended by itself before the deadline's kill
 // reached it is not a timeout.
-func exitOf(out *supervisor.Outcome, memory memoryWatch) evidence.Exit {
+func exitOf(out *supervisor.Outcome, memory memoryWatch, stopped bool) evidence.Exit {
 	status := out.Status
 	switch {
 	case status.Signaled() && status.Signal() == syscall.SIGKILL && out.Late:
 		return evidence.Exit{Kind: evidence.ExitTimeout}
+	case status.Signaled() && status.Signal() == syscall.SIGKILL && stopped:
+		return evidence.Exit{Kind: evidence.ExitMemory}
 	case status.Signaled():
 		killed := status.Signal() == syscall.SIGKILL && memory.killed(out.PID, out.Started)
 		return evidence.Exit{Kind: evidence.ExitSignal, Signal: int(status.Signal()), OOMKilled: killed}

@@ -70,7 +70,15 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 	if err := s.checkStaged(st); err != nil {
 		return nil, err
 	}
-	return s.execute(ctx, sup, st, identity, id)
+	fits, err := st.checkFit()
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.execute(ctx, sup, st, identity, id)
+	if err == nil {
+		r.Observations.Fit = fits
+	}
+	return r, err
 }
 
 // checkHost refuses a physical run on a host that has no Core ML to run it.
@@ -192,12 +200,15 @@ func (s *Spec) execute(ctx context.Context, sup *supervisor.Supervisor, st *stag
 		return nil, err
 	}
 	memory := watchMemory()
+	g := watchRoom(available)
+	p.Stop = g.stop
 	started := time.Now()
 	out, err := sup.Run(ctx, p)
+	g.end()
 	if err != nil {
 		return nil, err
 	}
-	exit := exitOf(out, memory)
+	exit := exitOf(out, memory, g.stopped())
 	planted := ""
 	if s.Kind != evidence.KindCoreML {
 		planted = stagedEncoder

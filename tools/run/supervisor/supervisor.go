@@ -30,6 +30,8 @@ type Program struct {
 	Env map[string]string
 	// Deadline is how long the program may run.
 	Deadline time.Duration
+	// Stop ends the program when it closes; nil for never. Such a run is whole: its caller knows why it was stopped.
+	Stop <-chan struct{}
 }
 
 // Outcome is what a start of the program gave.
@@ -172,8 +174,17 @@ func (s *Supervisor) Run(ctx context.Context, p Program) (*Outcome, error) {
 		_ = s.send(order{Do: "kill"})
 	})
 	unhook := context.AfterFunc(ctx, func() { _ = s.send(order{Do: "kill"}) })
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-p.Stop:
+			_ = s.send(order{Do: "kill"})
+		case <-ended:
+		}
+	}()
 	read := s.drain()
 	last, err := s.receive("the program's end")
+	close(ended)
 	timer.Stop()
 	unhook()
 	if err == nil {

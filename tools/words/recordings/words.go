@@ -175,5 +175,5 @@ func truncated(e *evidence.Evidence) bool {
 		}
 	}
 	cut := runs[whispercpp.StageEncode] > 0 && runs[whispercpp.StageDecode]/runs[whispercpp.StageEncode] >= whispercpp.WindowTokens-1
-	return cut || e.Stdout.Truncated || e.Exit.Kind == evidence.ExitTimeout
+	return cut || e.Stdout.Truncated || e.Exit.Kind == evidence.ExitTimeout || e.Exit.Kind == evidence.ExitMemory
 }
