@@ -1,6 +1,7 @@
 """What the judgements over a model and its encoder have in common: attributes, arguments, action, result."""
 
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
+load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
 
 visibility("//gate/...")
@@ -60,6 +61,7 @@ def judge_encoder(ctx, mnemonic, message, judge, options = {}, files = {}, tools
         exec_group = RUN,
         execution_requirements = requirements,
         env = {},
+        resource_set = whisper_resources(1, ctx.file.model),
     )
     return [DefaultInfo(files = depset([judgement]))]
 

@@ -167,7 +167,7 @@ func (b *benchFlags) print(w io.Writer, p *measure.Protocol, s *measure.Submissi
 	}
 	for i := 1; i < len(s.Arms) && b.pairs > 0; i++ {
 		c := p.Compare(s, s.Arms[i].Name, s.Arms[0].Name, measure.Encode)
-		f.AddAll(c.Reasons)
+		// That excluded pairs make no comparison follows from their exclusion, which is a reason already.
 		facts[fmt.Sprintf("encode, %s over %s", c.Of, c.Than)] = c.String()
 	}
 	if s.Drift != nil {
