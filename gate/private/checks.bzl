@@ -169,7 +169,7 @@ def check_name(label, attribute, value, allowed, do):
 
 # Frozen policies of //gate/policy, by kind.
 PARITY_POLICIES = ["fp32_v2", "fp16_v1", "int8_v1", "int4_v1", "ggml_v1", "ggml_flash_v1"]
-WORDS_POLICIES = ["words_v1"]
+WORDS_POLICIES = ["words_v1", "words_v2"]
 
 def check_policy(label, attribute, value, allowed):
     """Fails if a policy is not a frozen one of its kind.

@@ -62,7 +62,7 @@ def coreml_encoder_gate(
         recordings = [],
         probe = None,
         source = None,
-        words_policy = "words_v1",
+        words_policy = "words_v2",
         tags = [],
         visibility = None):
     """Makes encoder, runs, tests and receipt for one Whisper model.

@@ -135,7 +135,7 @@ policy. docs/transcripts.md has the rules. The evidence of every run is the outp
             doc = "Transcripts of the source model, with its digest, tool, decoding and date. Without them, the result is provisional.",
         ),
         "policy": attr.string(
-            default = "words_v1",
+            default = "words_v2",
             doc = "Name of a frozen policy of kind transcript.",
         ),
         "threads": attr.int(

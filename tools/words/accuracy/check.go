@@ -20,7 +20,7 @@ import (
 const Name = transcript.JudgementName
 
 // DefaultPolicy is the frozen policy that a release goes by.
-const DefaultPolicy = "words_v1"
+const DefaultPolicy = "words_v2"
 
 // Judge judges an outcome under the frozen policy of that name. Facts are the totals, the digest of the
 // outcome's folder, and those of what ran, which are the same in every run or the judgement fails.
