@@ -23,7 +23,7 @@ func newPinCmd() *cobra.Command {
 		Use:   "pin",
 		Short: "Make, verify and judge pins of upstream whisper.cpp",
 	}
-	cmd.AddCommand(newPinManifestCmd(), newPinVerifyCmd(), newPinCandidateCmd())
+	cmd.AddCommand(newPinManifestCmd(), newPinMakeCmd(), newPinVerifyCmd(), newPinCandidateCmd())
 	return cmd
 }
 

@@ -95,8 +95,8 @@ func Rehash(id *Identity, m Manifest, root string, files []string) (*Check, erro
 
 // expectedDigest says what a file of the repository must hash to; a file that has no business there is "absent".
 func expectedDigest(id *Identity, m Manifest, path string) string {
-	if path == id.PatchedFile.Path {
-		return id.PatchedFile.SHA256
+	if sha256, ok := id.Patched(path); ok {
+		return sha256
 	}
 	if path == UnpatchedDir+"/"+id.PatchedFile.Path {
 		path = id.PatchedFile.Path

@@ -26,6 +26,23 @@ type Patch struct {
 
 // ParsePatch reads a patch and refuses anything but edits of one existing text file in place.
 func ParsePatch(data []byte) (*Patch, error) {
+	all, err := ParsePatches(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) != 1 {
+		names := make([]string, len(all))
+		for i, p := range all {
+			names[i] = p.Path
+		}
+		return nil, reason.Errorf(reason.PatchForm, "patch", "exactly one file", "%d: %s", len(all), strings.Join(names, ", "))
+	}
+	return all[0], nil
+}
+
+// ParsePatches reads a patch of one or more files, in the order in which it names them, and refuses anything but edits of
+// existing text files in place. Each result's SHA256 is that of the whole patch.
+func ParsePatches(data []byte) ([]*Patch, error) {
 	if len(data) > MaxPatchBytes {
 		return nil, fmt.Errorf("patch has %d bytes, more than the limit of %d", len(data), MaxPatchBytes)
 	}
@@ -33,17 +50,23 @@ func ParsePatch(data []byte) (*Patch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse patch: %w", err)
 	}
-	if len(files) != 1 {
-		names := make([]string, len(files))
-		for i, f := range files {
-			names[i] = f.NewName
-		}
-		return nil, reason.Errorf(reason.PatchForm, "patch", "exactly one file", "%d: %s", len(files), strings.Join(names, ", "))
-	}
-	f := files[0]
-	switch {
-	case preamble != "":
+	if preamble != "" && len(files) > 0 {
 		return nil, reason.Errorf(reason.PatchForm, "patch", "nothing before the diff", "%d bytes", len(preamble))
+	}
+	var out []*Patch
+	for _, f := range files {
+		p, err := parseFile(f, data)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// parseFile takes one file's part of the patch data.
+func parseFile(f *gitdiff.File, data []byte) (*Patch, error) {
+	switch {
 	case f.IsNew || f.IsDelete || f.IsCopy || f.IsRename || f.OldName != f.NewName:
 		return nil, reason.Errorf(reason.PatchForm, "patch", "an edit of a file in place", "a change from %q to %q", f.OldName, f.NewName)
 	case f.OldMode != 0 && f.NewMode != 0 && f.OldMode != f.NewMode:
@@ -157,4 +180,12 @@ func VerifyPatch(p *Pin, patch []byte, src Source) error {
 		return reason.Errorf(reason.PatchedFile, parsed.Path, "SHA-256 "+p.PatchedFile.SHA256, "%s", found)
 	}
 	return nil
+}
+
+func patchDiffers(want PatchRef, found string) error {
+	return reason.Errorf(reason.PatchBytes, want.Label, "SHA-256 "+want.SHA256, "%s", found)
+}
+
+func patchedDiffers(want FurtherPatch, found []FileRef) error {
+	return reason.Errorf(reason.PatchedFile, want.Label, fmt.Sprint(want.PatchedFiles), "%v", found)
 }

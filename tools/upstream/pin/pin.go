@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -27,6 +28,8 @@ type Pin struct {
 	Patch PatchRef `json:"patch"`
 	// PatchedFile is the one file that the patch touches, as it is afterwards.
 	PatchedFile FileRef `json:"patched_file"`
+	// Patches are those of the pin's owner, applied after it in order. A pin with any is not supported.
+	Patches []FurtherPatch `json:"patches,omitempty"`
 	// Versions are what upstream's CMake files say and the build repeats.
 	Versions Versions `json:"versions"`
 }
@@ -65,6 +68,27 @@ type Identity struct {
 	ManifestSHA256 string   `json:"manifest_sha256"`
 	Patch          PatchRef `json:"patch"`
 	PatchedFile    FileRef  `json:"patched_file"`
+	// Patches are those of the pin's owner.
+	Patches []FurtherPatch `json:"patches,omitempty"`
+}
+
+// FurtherPatch is a patch of a pin's owner, on top of the compatibility patch and of those before it.
+type FurtherPatch struct {
+	PatchRef
+	// PatchedFiles are the files that it touches, as they are afterwards, sorted by path.
+	PatchedFiles []FileRef `json:"patched_files"`
+}
+
+// Patched is the SHA-256 that a file has after all patches, and whether any touches it.
+func (id *Identity) Patched(path string) (sha256 string, ok bool) {
+	for _, p := range slices.Backward(id.Patches) {
+		for _, f := range p.PatchedFiles {
+			if f.Path == path {
+				return f.SHA256, true
+			}
+		}
+	}
+	return id.PatchedFile.SHA256, path == id.PatchedFile.Path
 }
 
 // Identity is the part of a pin that receipts bind.
@@ -77,6 +101,7 @@ func (p *Pin) Identity() Identity {
 		ManifestSHA256: p.Manifest.SHA256,
 		Patch:          p.Patch,
 		PatchedFile:    p.PatchedFile,
+		Patches:        p.Patches,
 	}
 }
 
@@ -140,6 +165,30 @@ func (id Identity) check() error {
 	}
 	if err := checkPath(id.PatchedFile.Path); err != nil {
 		return fmt.Errorf("patched_file: %w", err)
+	}
+	return id.checkPatches()
+}
+
+func (id Identity) checkPatches() error {
+	if id.Supported && len(id.Patches) > 0 {
+		return fmt.Errorf("supported: expected false for a pin with %d patches of its owner, found true", len(id.Patches))
+	}
+	for i, p := range id.Patches {
+		name := fmt.Sprintf("patches[%d]", i)
+		if !isSHA256(p.SHA256) || p.Label == "" {
+			return fmt.Errorf("%s: expected a label and a SHA-256 of 64 lower-case hexadecimal digits, found %q and %q", name, p.Label, p.SHA256)
+		}
+		if len(p.PatchedFiles) == 0 {
+			return fmt.Errorf("%s: expected the files that it touches in patched_files, found none", name)
+		}
+		for _, f := range p.PatchedFiles {
+			if err := checkPath(f.Path); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if !isSHA256(f.SHA256) {
+				return fmt.Errorf("%s: %s: expected a SHA-256 of 64 lower-case hexadecimal digits, found %q", name, f.Path, f.SHA256)
+			}
+		}
 	}
 	return nil
 }

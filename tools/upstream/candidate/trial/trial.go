@@ -18,7 +18,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,6 +57,7 @@ const (
 	overlay   = "third_party/whisper_cpp/overlay/whisper_cpp.BUILD"
 	apparent  = "whisper_cpp"
 	unpatched = "unpatched"
+	patchFile = "compatibility.patch"
 	control   = "//gate:patch_ab_report"
 )
 
@@ -169,7 +169,8 @@ func (c *Config) write(dir, repository string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"REPO.bazel": nil, "upstream.manifest": manifest.Format()}
+	// A candidate is built as it is: the overlay names a patch, and none was applied.
+	files := map[string][]byte{"REPO.bazel": nil, patchFile: nil, "upstream.manifest": manifest.Format()}
 	for _, path := range paths {
 		if files[path], err = c.Source.Read(path); err != nil {
 			return err
@@ -225,34 +226,16 @@ func (c *Config) paths(nodes []pin.Node) ([]string, error) {
 	return out, nil
 }
 
-var (
-	projectVersion = regexp.MustCompile(`(?m)^project\("?whisper\.cpp"? VERSION ([0-9.]+)\)`)
-	ggmlVersion    = regexp.MustCompile(`(?m)^set\(GGML_VERSION_(?:MAJOR|MINOR|PATCH) ([0-9]+)\)`)
-)
-
 // buildFile is this project's BUILD file for upstream, with the versions that the candidate's CMake files say.
 func (c *Config) buildFile(repository string) ([]byte, error) {
 	template, err := os.ReadFile(filepath.Join(c.Workspace, overlay))
 	if err != nil {
 		return nil, fmt.Errorf("read the overlay: %w", err)
 	}
-	whisper, ggml := "unknown", "unknown"
-	if text, err := c.Source.Read("CMakeLists.txt"); err == nil {
-		if m := projectVersion.FindSubmatch(text); m != nil {
-			whisper = string(m[1])
-		}
-	}
-	if text, err := c.Source.Read("ggml/CMakeLists.txt"); err == nil {
-		var parts []string
-		for _, m := range ggmlVersion.FindAllSubmatch(text, -1) {
-			parts = append(parts, string(m[1]))
-		}
-		if len(parts) == 3 {
-			ggml = strings.Join(parts, ".")
-		}
-	}
+	v := pin.ReadVersions(c.Source, c.Commit)
 	return []byte(strings.NewReplacer(
-		"%{root}", "external/"+repository, "%{ggml_version}", ggml, "%{ggml_commit}", c.Commit[:min(9, len(c.Commit))],
-		"%{whisper_version}", whisper, "%{patched_file}", c.Supported.PatchedFile.Path,
+		"%{root}", "external/"+repository, "%{ggml_version}", v.GGML, "%{ggml_commit}", v.GGMLCommit,
+		"%{whisper_version}", v.Whisper, "%{patched_file}", c.Supported.PatchedFile.Path,
+		"%{patch}", patchFile, "%{patches}", "[]",
 	).Replace(string(template))), nil
 }
