@@ -40,7 +40,7 @@ func modelWithEncoder(t *testing.T, dir, stem string, seed uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := synthetic.Write(f, synthetic.Options{Seed: seed, Layers: 1, State: 16, Heads: 2, AudioCtx: 10, TextCtx: 4, Vocab: 8}); err != nil {
+	if err := synthetic.Write(f, synthetic.Options{Seed: seed, Layers: 1, State: 16, Heads: 2, AudioCtx: 10, TextCtx: 4}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -19,7 +19,7 @@ import (
 func TestFailingVerdictIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer
-	if err := synthetic.Write(&b, synthetic.Options{State: 16, Heads: 2, Layers: 1, AudioCtx: 10, TextCtx: 4, Vocab: 8}); err != nil {
+	if err := synthetic.Write(&b, synthetic.Options{State: 16, Heads: 2, Layers: 1, AudioCtx: 10, TextCtx: 4}); err != nil {
 		t.Fatal(err)
 	}
 	model, enc, out := filepath.Join(dir, "ggml-x.bin"), filepath.Join(dir, "in", "ggml-x-encoder.mlmodelc"), filepath.Join(dir, "out.json")
@@ -80,7 +80,7 @@ func TestUsage(t *testing.T) {
 func TestMinimumOfTheWorker(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer
-	if err := synthetic.Write(&b, synthetic.Options{State: 16, Heads: 2, Layers: 1, AudioCtx: 10, TextCtx: 4, Vocab: 8}); err != nil {
+	if err := synthetic.Write(&b, synthetic.Options{State: 16, Heads: 2, Layers: 1, AudioCtx: 10, TextCtx: 4}); err != nil {
 		t.Fatal(err)
 	}
 	model, enc := filepath.Join(dir, "ggml-x.bin"), filepath.Join(dir, "ggml-x-encoder.mlmodelc")

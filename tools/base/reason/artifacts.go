@@ -13,6 +13,7 @@ const (
 	ArtifactIsArchive      = "ARTIFACT_IS_ARCHIVE"
 	ArchiveEscape          = "ARCHIVE_ESCAPE"
 	ArtifactLink           = "ARTIFACT_LINK"
+	ArtifactHubCache       = "ARTIFACT_HUB_CACHE"
 	ArtifactPathEscape     = "ARTIFACT_PATH_ESCAPE"
 	ArtifactSpecialFile    = "ARTIFACT_SPECIAL_FILE"
 	ArtifactNameCollision  = "ARTIFACT_NAME_COLLISION"
@@ -23,14 +24,20 @@ const (
 	LFSPointer             = "LFS_POINTER"
 	NestedDuplicate        = "NESTED_DUPLICATE"
 	ExtraFile              = "EXTRA_FILE"
+	FinderFile             = "FINDER_FILE"
 	ArtifactMalformed      = "ARTIFACT_MALFORMED"
+	ContainerVersion       = "CONTAINER_VERSION"
 	WeightsMismatch        = "WEIGHTS_MISMATCH"
+	WeightsUncovered       = "WEIGHTS_UNCOVERED"
+	WeightsUnread          = "WEIGHTS_UNREAD"
 	NotMLProgram           = "NOT_MLPROGRAM"
 	Pipeline               = "PIPELINE"
 	MultiFunction          = "MULTI_FUNCTION"
 	Updatable              = "UPDATABLE"
 	SpecVersion            = "SPEC_VERSION"
 	SpecVersionTooNew      = "SPEC_VERSION_TOO_NEW"
+	OperationUnknown       = "OPERATION_UNKNOWN"
+	OperationTooNew        = "OPERATION_TOO_NEW"
 	InterfaceContradiction = "INTERFACE_CONTRADICTION"
 	InputName              = "INPUT_NAME"
 	OutputName             = "OUTPUT_NAME"
@@ -71,6 +78,8 @@ var artifacts = Table{
 	{Code: ModelTruncated, Class: Refuse, Means: "The model's file ends before its contents do.", Do: "Copy or download it again and compare its SHA-256."},
 	{Code: ModelMalformed, Class: Refuse, Means: "A number in the model's file cannot be right.", Do: "Download or convert it again."},
 	{Code: ModelIncomplete, Class: Refuse, Means: "The model lacks tensors that its own header calls for, or has others, or of other shapes or types.", Do: "Convert it again; the runtime refuses it."},
+	{Code: ModelVocabulary, Class: Refuse, Means: "The model has a number of tokens that the runtime's tables do not fit. It derives languages and special tokens from n_vocab alone: with another number it takes one token for another, or aborts.", Do: "Keep the vocabulary of the model that was tuned."},
+	{Code: ModelFloat32, Class: Refuse, Means: "The model's matrices are float32. The runtime's own encoder aborts on them in its convolution, so that nothing can be compared with it.", Do: "Convert the .bin in float16 for the gate. The float32 file serves as a reference of numbers (coregate parity --model)."},
 
 	// Where the encoder lies.
 	{Code: EncoderMissing, Class: Refuse, Means: "Nothing stands at the path at which the runtime looks for the encoder.", Do: "Put the compiled encoder beside the model under the derived name (coregate derive MODEL.bin)."},
@@ -83,6 +92,7 @@ var artifacts = Table{
 	{Code: ArtifactIsArchive, Class: Refuse, Means: "The artifact is still packed.", Do: "Unpack it; the runtime opens folders."},
 	{Code: ArchiveEscape, Class: Refuse, Means: "The archive holds names or links that would be written outside the folder it is unpacked to.", Do: "Do not unpack it. Get it from whoever made it."},
 	{Code: ArtifactLink, Class: Refuse, Means: "A symbolic link stands inside the artifact. What it points at is not part of what is shipped and hashed.", Do: "Replace the link by a copy."},
+	{Code: ArtifactHubCache, Class: Refuse, Means: "The files of the artifact are links into a download cache (…/blobs/…), as the Hugging Face hub keeps them. What ships must be the files themselves.", Do: "Copy the folder with its links followed (cp -RL FROM TO), or download with --local-dir."},
 	{Code: ArtifactPathEscape, Class: Refuse, Means: "A path inside the artifact (in its program or manifest, or a link's target) leads out of it.", Do: "Do not load it. Convert it again."},
 	{Code: ArtifactSpecialFile, Class: Refuse, Means: "The artifact holds something that is neither a file nor a folder.", Do: "Remove it."},
 	{Code: ArtifactNameCollision, Class: Refuse, Means: "Two names in the artifact are one name on a disk that ignores case or composes accents, as Macs' disks do.", Do: "Remove or rename one."},
@@ -93,8 +103,12 @@ var artifacts = Table{
 	{Code: LFSPointer, Class: Refuse, Means: "A file of the artifact is a git-lfs pointer instead of its content.", Do: "Run git lfs pull, then copy again."},
 	{Code: NestedDuplicate, Class: Refuse, Means: "The artifact contains an artifact, often itself: an archive was unpacked into a folder of the same name.", Do: "Move the inner folder out."},
 	{Code: ExtraFile, Class: Refuse, Means: "The artifact holds a file that nothing in it refers to. What is not accounted for is not shipped.", Do: "Remove it, or find out which tool wrote it."},
+	{Code: FinderFile, Class: Note, Means: "The Finder or an archiver left a file of its own (.DS_Store, ._NAME) in the artifact. Core ML ignores it; the digest does not.", Do: "Remove it before the artifact is hashed: dot_clean, or find . -name '._*' -delete."},
 	{Code: ArtifactMalformed, Class: Refuse, Means: "A file of the artifact cannot be read as what it must be.", Do: "Convert or compile it again."},
+	{Code: ContainerVersion, Class: Refuse, Means: "coremldata.bin is of a container version that is not known here, so nothing behind the version can be read.", Do: "Compile the model again with a current Xcode."},
 	{Code: WeightsMismatch, Class: Refuse, Means: "The program's references do not fit the weight file beside it: program and weights are of different builds.", Do: "Copy program and weights from the same build."},
+	{Code: WeightsUncovered, Class: Refuse, Means: "A weight file holds bytes that belong to no weight. What is not accounted for is not shipped.", Do: "Convert or compile it again, and find out which tool wrote them."},
+	{Code: WeightsUnread, Class: Note, Means: "A weight file holds weights that the program does not refer to.", Do: "Nothing; converting again leaves them out."},
 
 	// What it is.
 	{Code: NotMLProgram, Class: Fail, Means: "The encoder is not an ML program; neural networks compute in float16 and cannot be read or compared here.", Do: "Convert with convert_to=\"mlprogram\"."},
@@ -103,6 +117,8 @@ var artifacts = Table{
 	{Code: Updatable, Class: Fail, Means: "The model is updatable: its weights may change on the device.", Do: "Convert it without update parameters."},
 	{Code: SpecVersion, Class: Fail, Means: "The specification version is unknown, or does not fit what the artifact holds.", Do: "Convert with a coremltools release that Apple's system knows."},
 	{Code: SpecVersionTooNew, Class: Fail, Means: "The encoder needs a newer macOS than the stated minimum.", Do: "Convert with an older minimum_deployment_target, or state a newer minimum."},
+	{Code: OperationUnknown, Class: Fail, Means: "The program holds an operation that no operation set of Core ML has. Core ML refuses the model.", Do: "Convert again, and find out what changed the program."},
+	{Code: OperationTooNew, Class: Fail, Means: "The program uses an operation that its operation set does not have: a later one brought it. Core ML refuses the model.", Do: "Convert with a minimum_deployment_target that has the operation."},
 	{Code: InterfaceContradiction, Class: Fail, Means: "The program and the model's description disagree about an input or output.", Do: "Convert again; parts of two builds may have been mixed."},
 
 	// Features.

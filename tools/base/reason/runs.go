@@ -24,6 +24,8 @@ const (
 	PlanReaderAborted      = "PLAN_READER_ABORTED"
 	CrashSignal            = "CRASH_SIGNAL"
 	ModelTestStub          = "MODEL_TEST_STUB"
+	ModelVocabulary        = "MODEL_VOCABULARY"
+	ModelFloat32           = "MODEL_FLOAT32"
 	ModelNotGGML           = "MODEL_NOT_GGML"
 	ModelMissing           = "MODEL_MISSING"
 	CoreMLLoadFailed       = "COREML_LOAD_FAILED"

@@ -19,7 +19,7 @@ import (
 // inspectArchive looks into a zip, tar or tar.gz file that was given as an
 // encoder: it must be unpacked first, and should not be if its names or links
 // leave the folder. found is false for files of other kinds.
-func inspectArchive(name string) (found bool, reasons []reason.Reason, err error) {
+func inspectArchive(name string) (found bool, list findings, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return false, nil, err
@@ -32,17 +32,17 @@ func inspectArchive(name string) (found bool, reasons []reason.Reason, err error
 	}
 	head = head[:n]
 	a := &archive{}
-	switch {
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+	switch archiveKind(head) {
+	case "zip":
 		err = a.zip(name)
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+	case "gzip":
 		var z *gzip.Reader
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
 			if z, err = gzip.NewReader(f); err == nil {
-				err = a.tar(io.LimitReader(z, maxBytes))
+				err = a.tar(&bounded{z, maxUnpacked})
 			}
 		}
-	case n > 262 && bytes.Equal(head[257:262], []byte("ustar")):
+	case "tar":
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
 			err = a.tar(f)
 		}
@@ -52,17 +52,48 @@ func inspectArchive(name string) (found bool, reasons []reason.Reason, err error
 	const want = "an .mlmodelc folder"
 	if err != nil {
 		// Nothing more can be said of a damaged archive.
-		return true, []reason.Reason{{Code: reason.ArtifactIsArchive, Where: name, Expected: want, Found: "an archive that cannot be read: " + err.Error()}}, nil
+		list.stop(unread, reason.ArtifactIsArchive, name, want, "an archive that cannot be read: "+err.Error())
+		return true, list, nil
 	}
-	reasons = a.escapes
-	reasons = append(reasons, reason.Reason{Code: reason.ArtifactIsArchive, Where: name, Expected: want,
-		Found: fmt.Sprintf("an archive of %d entries", a.entries)})
-	return true, reasons, nil
+	list = a.escapes
+	list.stop(unread, reason.ArtifactIsArchive, name, want, fmt.Sprintf("an archive of %d entries", a.entries))
+	return true, list, nil
+}
+
+// archiveKind says by its first bytes which kind of archive a file is, "" for none.
+func archiveKind(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+		return "zip"
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return "gzip"
+	case len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar")):
+		return "tar"
+	}
+	return ""
+}
+
+// maxUnpacked bounds what is unpacked to look at the names in an archive: a few seconds' work.
+const maxUnpacked = 1 << 30
+
+// bounded ends with an error once more than left bytes were read.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("more than %d bytes unpacked, which is not looked at further", int64(maxUnpacked))
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }
 
 type archive struct {
 	entries int
-	escapes []reason.Reason
+	escapes findings
 	links   map[string]bool
 }
 
@@ -74,8 +105,7 @@ func (a *archive) add(name string, mode fs.FileMode, target string) error {
 	}
 	fault := func(found string) {
 		if len(a.escapes) < 100 {
-			a.escapes = append(a.escapes, reason.Reason{Code: reason.ArchiveEscape, Where: name,
-				Expected: "names inside the folder that the archive is unpacked to", Found: found})
+			a.escapes.fault(reason.ArchiveEscape, name, "names inside the folder that the archive is unpacked to", found)
 		}
 	}
 	slashed := strings.ReplaceAll(name, `\`, "/")

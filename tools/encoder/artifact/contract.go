@@ -41,7 +41,7 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 		e.fault(reason.NotMLProgram, where, "an ML program", a.Kind.String())
 	}
 	if n := functionCount(a); n > 1 {
-		e.fault(reason.MultiFunction, where, "one function", fmt.Sprintf("%d functions", n))
+		e.stop(unfed, reason.MultiFunction, where, "one function", fmt.Sprintf("%d functions", n))
 	}
 	if a.Model != nil && a.Model.Updatable || a.Metadata != nil && a.Metadata.IsUpdatable == "1" {
 		e.fault(reason.Updatable, where, "a model that stays as it is", "isUpdatable")
@@ -49,11 +49,15 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 	in, out, states, stated := describedFeatures(a)
 	if main := mainFunction(a.Program); main != nil {
 		pin, pout := programFeatures(main)
+		// A state of the description is a parameter of the program.
+		pin = slices.DeleteFunc(pin, func(p Feature) bool {
+			return p.Kind == "State" && slices.ContainsFunc(states, func(s Feature) bool { return s.Name == p.Name })
+		})
 		in = e.agree("input", in, pin, stated)
 		out = e.agree("output", out, pout, stated)
 	}
 	for _, f := range states {
-		e.fault(reason.FeatureState, f.Name, "no state", f.String())
+		e.stop(unfed, reason.FeatureState, f.Name, "no state", f.String())
 	}
 	if len(in)+len(out) > 0 || stated {
 		e.inputs(in, h)
@@ -93,14 +97,14 @@ func (e *encoder) agree(side string, described, program []Feature, stated bool) 
 		delete(left, d.Name)
 		switch {
 		case !ok:
-			e.fault(reason.InterfaceContradiction, d.Name, "an "+side+" of that name in the program too", "none")
+			e.stop(unfed, reason.InterfaceContradiction, d.Name, "an "+side+" of that name in the program too", "none")
 			continue
 		case d.Kind == "MultiArray" && p.Kind != "MultiArray":
-			e.fault(reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
+			e.stop(unfed, reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
 		case d.Type != "" && p.Type != "" && d.Kind == "MultiArray" && d.Type != p.Type:
-			e.fault(reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
+			e.stop(unfed, reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
 		case d.Shape != nil && p.Shape != nil && !p.Flexible && d.Kind == "MultiArray" && !slices.Equal(d.Shape, p.Shape):
-			e.fault(reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
+			e.stop(unfed, reason.InterfaceContradiction, d.Name, d.String(), "in the program: "+p.String())
 		}
 		if d.Type == "" {
 			joined[i].Type = p.Type
@@ -112,7 +116,7 @@ func (e *encoder) agree(side string, described, program []Feature, stated bool) 
 	}
 	for _, p := range program {
 		if _, unseen := left[p.Name]; unseen {
-			e.fault(reason.InterfaceContradiction, p.Name, "no "+side+" of that name, as the description has none", "in the program: "+p.String())
+			e.stop(unfed, reason.InterfaceContradiction, p.Name, "no "+side+" of that name, as the description has none", "in the program: "+p.String())
 			joined = append(joined, p)
 		}
 	}
@@ -122,7 +126,7 @@ func (e *encoder) agree(side string, described, program []Feature, stated bool) 
 // pick finds the feature that the contract speaks of, and reports the others.
 func (e *encoder) pick(fs []Feature, name, nameCode, extraCode string) (Feature, bool) {
 	if len(fs) == 0 {
-		e.fault(nameCode, e.art.ModelFile, name, "none")
+		e.stop(unfed, nameCode, e.art.ModelFile, name, "none")
 		return Feature{}, false
 	}
 	at := slices.IndexFunc(fs, func(f Feature) bool { return f.Name == name })
@@ -131,12 +135,12 @@ func (e *encoder) pick(fs []Feature, name, nameCode, extraCode string) (Feature,
 		for i, f := range fs {
 			names[i] = f.Name
 		}
-		e.fault(nameCode, e.art.ModelFile, name, strings.Join(names, ", "))
+		e.stop(unfed, nameCode, e.art.ModelFile, name, strings.Join(names, ", "))
 		at = 0
 	}
 	for i, f := range fs {
 		if i != at {
-			e.fault(extraCode, f.Name, "only "+name, f.String())
+			e.stop(unfed, extraCode, f.Name, "only "+name, f.String())
 		}
 	}
 	return fs[at], true
@@ -147,21 +151,21 @@ func (e *encoder) pick(fs []Feature, name, nameCode, extraCode string) (Feature,
 func (e *encoder) kind(f Feature) bool {
 	const want = "a required MultiArray"
 	if f.Optional {
-		e.fault(reason.FeatureOptional, f.Name, want, f.String()+", optional")
+		e.stop(unfed, reason.FeatureOptional, f.Name, want, f.String()+", optional")
 	}
 	switch f.Kind {
 	case "MultiArray":
 		return true
 	case "Image":
-		e.fault(reason.FeatureImage, f.Name, want, f.String())
+		e.stop(unfed, reason.FeatureImage, f.Name, want, f.String())
 	case "Sequence":
-		e.fault(reason.FeatureSequence, f.Name, want, f.String())
+		e.stop(unfed, reason.FeatureSequence, f.Name, want, f.String())
 	case "Dictionary":
-		e.fault(reason.FeatureDictionary, f.Name, want, f.String())
+		e.stop(unfed, reason.FeatureDictionary, f.Name, want, f.String())
 	case "State":
-		e.fault(reason.FeatureState, f.Name, want, f.String())
+		e.stop(unfed, reason.FeatureState, f.Name, want, f.String())
 	default:
-		e.fault(reason.FeatureScalar, f.Name, want, f.String())
+		e.stop(unfed, reason.FeatureScalar, f.Name, want, f.String())
 	}
 	return false
 }
@@ -177,14 +181,14 @@ func (e *encoder) inputs(fs []Feature, h *ggml.Hyperparameters) {
 		return
 	}
 	if f.Type != "Float32" {
-		e.fault(reason.InputType, f.Name, "Float32", f.Type)
+		e.stop(unfed, reason.InputType, f.Name, "Float32", f.Type)
 	}
 	switch {
 	case f.Enumerated:
-		e.fault(reason.InputEnumerated, f.Name, "a fixed shape", "a list of shapes")
+		e.stop(unfed, reason.InputEnumerated, f.Name, "a fixed shape", "a list of shapes")
 		return
 	case f.Flexible:
-		e.fault(reason.InputFlexible, f.Name, "a fixed shape", shapeString(f.Shape))
+		e.stop(unfed, reason.InputFlexible, f.Name, "a fixed shape", f.flexibility())
 		return
 	}
 	e.inputShape(f, h)
@@ -193,7 +197,7 @@ func (e *encoder) inputs(fs []Feature, h *ggml.Hyperparameters) {
 func (e *encoder) inputShape(f Feature, h *ggml.Hyperparameters) {
 	if h == nil {
 		if len(f.Shape) != 3 || f.Shape[0] != 1 {
-			e.fault(reason.InputShape, f.Name, "[1, n_mels, 2*n_audio_ctx]", shapeString(f.Shape))
+			e.stop(unfed, reason.InputShape, f.Name, "[1, n_mels, 2*n_audio_ctx]", shapeString(f.Shape))
 		}
 		return
 	}
@@ -201,9 +205,9 @@ func (e *encoder) inputShape(f Feature, h *ggml.Hyperparameters) {
 	switch {
 	case slices.Equal(f.Shape, want):
 	case len(f.Shape) == 3 && f.Shape[0] == 1 && f.Shape[1] != want[1] && f.Shape[2] == want[2]:
-		e.fault(reason.NMelsMismatch, f.Name, shapeString(want), shapeString(f.Shape))
+		e.stop(unfed, reason.NMelsMismatch, f.Name, shapeString(want), shapeString(f.Shape))
 	default:
-		e.fault(reason.InputShape, f.Name, shapeString(want), shapeString(f.Shape))
+		e.stop(unfed, reason.InputShape, f.Name, shapeString(want), shapeString(f.Shape))
 	}
 }
 
@@ -218,10 +222,10 @@ func (e *encoder) outputs(fs []Feature, h *ggml.Hyperparameters) {
 		return
 	}
 	if f.Type != "Float32" {
-		e.fault(reason.OutputType, f.Name, "Float32", f.Type)
+		e.stop(unfed, reason.OutputType, f.Name, "Float32", f.Type)
 	}
 	if f.Flexible || f.Enumerated || slices.Contains(f.Shape, -1) {
-		e.fault(reason.OutputFlexible, f.Name, "a fixed shape", shapeString(f.Shape))
+		e.stop(unfed, reason.OutputFlexible, f.Name, "a fixed shape", f.flexibility())
 		return
 	}
 	e.outputShape(f, h)
@@ -230,7 +234,7 @@ func (e *encoder) outputs(fs []Feature, h *ggml.Hyperparameters) {
 func (e *encoder) outputShape(f Feature, h *ggml.Hyperparameters) {
 	if h == nil {
 		if f.Shape != nil && (len(f.Shape) != 3 || f.Shape[0] != 1) {
-			e.fault(reason.OutputShape, f.Name, "[1, n_audio_ctx, n_audio_state]", shapeString(f.Shape))
+			e.stop(unfed, reason.OutputShape, f.Name, "[1, n_audio_ctx, n_audio_state]", shapeString(f.Shape))
 		}
 		return
 	}
@@ -240,10 +244,10 @@ func (e *encoder) outputShape(f Feature, h *ggml.Hyperparameters) {
 	}
 	squeezed := squeeze(f.Shape)
 	if slices.Equal(squeezed, []int64{want[2], want[1]}) && want[1] != want[2] {
-		e.fault(reason.OutputChannelFirst, f.Name, shapeString(want), shapeString(f.Shape))
+		e.stop(unfed, reason.OutputChannelFirst, f.Name, shapeString(want), shapeString(f.Shape))
 		return
 	}
-	e.fault(reason.OutputShape, f.Name, shapeString(want), shapeString(f.Shape))
+	e.stop(unfed, reason.OutputShape, f.Name, shapeString(want), shapeString(f.Shape))
 }
 
 // squeeze drops extents of 1.

@@ -3,7 +3,9 @@ package artifact
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,11 +24,7 @@ type encoder struct {
 	path      string
 	art       *bundle.Artifact // nil where it could not be opened at all
 	inventory *Inventory       // nil for a single file
-	reasons   []reason.Reason
-}
-
-func (e *encoder) fault(code, where, expected, found string) {
-	e.reasons = append(e.reasons, reason.Reason{Code: code, Where: where, Expected: expected, Found: found})
+	findings
 }
 
 func (e *encoder) close() {
@@ -41,8 +39,8 @@ func openEncoder(name string) (*encoder, error) {
 	e := &encoder{path: name}
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		e.fault(reason.EncoderMissing, name, "an .mlmodelc folder", "nothing")
-		e.reasons = append(e.reasons, stillPacked(name)...)
+		e.stop(unread, reason.EncoderMissing, name, "an .mlmodelc folder", "nothing")
+		e.findings = append(e.findings, stillPacked(name)...)
 		return e, nil
 	}
 	if err != nil {
@@ -51,12 +49,12 @@ func openEncoder(name string) (*encoder, error) {
 	if !info.IsDir() {
 		return e, e.openFile(info)
 	}
-	e.inventory, e.reasons, err = Scan(name)
+	e.inventory, e.findings, err = scan(name)
 	if err != nil {
 		return nil, err
 	}
 	nested := e.nested()
-	if slices.ContainsFunc(e.reasons, func(r reason.Reason) bool { return r.Code == reason.ArtifactTooLarge }) {
+	if e.has(closed) {
 		return e, nil
 	}
 	art, err := bundle.Open(name)
@@ -71,11 +69,29 @@ func openEncoder(name string) (*encoder, error) {
 		return nil, err
 	}
 	e.art = art
+	if err := denied(art.Faults); err != nil {
+		e.close()
+		return nil, err
+	}
 	e.interrupted()
 	e.bundleFaults()
 	e.weightFaults()
+	e.looseBytes()
 	e.extras()
 	return e, nil
+}
+
+// rootLink refuses an artifact whose own folder is a link: what it points at may be another one tomorrow.
+func (e *encoder) rootLink(name string) {
+	info, err := os.Lstat(filepath.Clean(name))
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return
+	}
+	target, err := os.Readlink(filepath.Clean(name))
+	if err != nil {
+		target = "?"
+	}
+	e.fault(reason.ArtifactLink, name, "the folder itself", fmt.Sprintf("a symbolic link to %q", target))
 }
 
 // Unreadable says what keeps the encoder at a path from being read whole: what is missing, malformed, outside of it or
@@ -87,36 +103,29 @@ func Unreadable(name string) ([]reason.Reason, error) {
 		return nil, err
 	}
 	defer e.close()
-	return slices.DeleteFunc(e.reasons, func(r reason.Reason) bool {
-		switch r.Code {
-		case reason.EncoderMissing, reason.ArtifactUnknown, reason.ArtifactIncomplete, reason.ArtifactMalformed, reason.ArtifactPathEscape, reason.ArtifactIsArchive,
-			reason.ArtifactSpecialFile, reason.ArtifactTooLarge, reason.LFSPointer, reason.WeightsMismatch:
-			return false
-		}
-		return true
-	}), nil
+	return e.reasons(unread), nil
 }
 
 // openFile deals with what is no folder: an .mlmodel, an archive, or neither.
 func (e *encoder) openFile(info fs.FileInfo) error {
 	const want = "an .mlmodelc folder"
 	if !info.Mode().IsRegular() {
-		e.fault(reason.ArtifactSpecialFile, e.path, want, "a "+special(info.Mode()))
+		e.stop(unread, reason.ArtifactSpecialFile, e.path, want, "a "+special(info.Mode()))
 		return nil
 	}
 	if isPointer(e.path) {
-		e.fault(reason.LFSPointer, e.path, want, "a git-lfs pointer")
+		e.stop(unread, reason.LFSPointer, e.path, want, "a git-lfs pointer")
 		return nil
 	}
-	if found, reasons, err := inspectArchive(e.path); err != nil {
+	if found, list, err := inspectArchive(e.path); err != nil {
 		return err
 	} else if found {
-		e.reasons = append(e.reasons, reasons...)
+		e.findings = append(e.findings, list...)
 		return nil
 	}
 	art, err := bundle.Open(e.path)
 	if err != nil {
-		e.fault(reason.ArtifactUnknown, e.path, want, "a file of "+fmt.Sprint(info.Size())+" bytes that is no Core ML model: "+err.Error())
+		e.stop(unread, reason.ArtifactUnknown, e.path, want, "a file of "+fmt.Sprint(info.Size())+" bytes that is no Core ML model: "+err.Error())
 		return nil
 	}
 	e.art = art
@@ -134,7 +143,7 @@ func (e *encoder) notArtifact(name string) {
 	if ext := path.Ext(name); ext == ".mlmodelc" || ext == ".mlpackage" {
 		code = reason.ArtifactIncomplete
 	}
-	e.fault(code, name, "a Core ML artifact", found)
+	e.stop(unread, code, name, "a Core ML artifact", found)
 }
 
 // nested reports artifacts inside the artifact.
@@ -172,6 +181,16 @@ func (e *encoder) interrupted() {
 	}
 }
 
+// denied is the error for a file that may not be read: that is no fault of the artifact.
+func denied(faults []*bundle.Fault) error {
+	for _, f := range faults {
+		if errors.Is(f, fs.ErrPermission) {
+			return fmt.Errorf("read the artifact: %w", f)
+		}
+	}
+	return nil
+}
+
 // bundleFaults turns what package bundle found into findings. Weight files are
 // left to weightFaults, which knows more codes.
 func (e *encoder) bundleFaults() {
@@ -184,6 +203,10 @@ func (e *encoder) bundleFaults() {
 		switch {
 		case errors.Is(f, mil.ErrLFSPointer):
 			code, expected = reason.LFSPointer, "the file's content"
+		case errors.Is(f, bundle.ErrContainerVersion):
+			code, expected = reason.ContainerVersion, "a version that is known"
+		case errors.Is(f, fs.ErrNotExist) && e.art.Form == bundle.PackageForm:
+			code, expected = reason.ConversionInterrupted, "the file"
 		case errors.Is(f, fs.ErrNotExist):
 			code, expected = reason.ArtifactIncomplete, "the file"
 		case errors.Is(f, bundle.ErrEmptyCoreMLData):
@@ -191,7 +214,11 @@ func (e *encoder) bundleFaults() {
 		case errors.Is(f, bundle.ErrOutside):
 			code, expected = reason.ArtifactPathEscape, "a path inside the artifact"
 		}
-		e.fault(code, f.File, expected, f.Err.Error())
+		effect := unread
+		if f.File == e.art.ModelFile {
+			effect |= unpaired
+		}
+		e.stop(effect, code, f.File, expected, f.Err.Error())
 	}
 }
 
@@ -223,49 +250,84 @@ func (e *encoder) weightFaults() {
 		if v.Blob == nil || reported[v.Blob.Path] {
 			return
 		}
-		before := len(e.reasons)
+		before := len(e.findings)
 		e.weightFault(v)
-		reported[v.Blob.Path] = len(e.reasons) > before
+		reported[v.Blob.Path] = len(e.findings) > before
 	})
 }
 
 func (e *encoder) weightFault(v *mil.Value) {
 	name, err := e.art.Locate(v.Blob.Path)
 	if err != nil {
-		e.fault(reason.ArtifactPathEscape, e.art.ModelFile, "a weight file inside the artifact", err.Error())
+		e.stop(unread|unpaired, reason.ArtifactPathEscape, e.art.ModelFile, "a weight file inside the artifact", err.Error())
 		return
 	}
 	if e.inventory != nil {
 		n, ok := e.inventory.find(name)
 		switch {
+		case !ok && e.art.Form == bundle.PackageForm && !e.inventory.Has(path.Dir(name)):
+			e.stop(unread|unpaired, reason.ConversionInterrupted, path.Dir(name), "the folder of the weights that the program refers to", "nothing")
+			return
 		case !ok:
-			e.fault(reason.ArtifactIncomplete, name, "the weight file that the program refers to", "nothing")
+			e.stop(unread|unpaired, reason.ArtifactIncomplete, name, "the weight file that the program refers to", "nothing")
 			return
 		case n.Pointer:
-			e.fault(reason.LFSPointer, name, "the weights", "a git-lfs pointer: run git lfs pull")
+			e.stop(unread|unpaired, reason.LFSPointer, name, "the weights", "a git-lfs pointer: run git lfs pull")
 			return
 		case n.Size == 0:
-			e.fault(reason.ArtifactIncomplete, name, "the weights", "an empty file")
+			e.stop(unread|unpaired, reason.ArtifactIncomplete, name, "the weights", "an empty file")
 			return
 		}
 	}
 	d, s, err := e.art.Section(*v.Blob)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.fault(reason.ArtifactIncomplete, name, "the weight file that the program refers to", "nothing")
+		e.stop(unread|unpaired, reason.ArtifactIncomplete, name, "the weight file that the program refers to", "nothing")
 		return
 	case err != nil:
-		e.fault(reason.ArtifactMalformed, name, fmt.Sprintf("a blob at offset %d", v.Blob.Offset), err.Error())
+		e.stop(unread|unpaired, reason.ArtifactMalformed, name, fmt.Sprintf("a blob at offset %d", v.Blob.Offset), err.Error())
 		return
 	}
 	want, err := blobSize(v)
 	if err != nil {
-		e.fault(reason.ArtifactMalformed, e.art.ModelFile, "constants of fixed size", err.Error())
+		e.stop(unread|unpaired, reason.ArtifactMalformed, e.art.ModelFile, "constants of fixed size", err.Error())
 		return
 	}
 	if d != v.Type.DType && (v.Type.DType != mil.Bool || d != mil.Uint8) || want != s.Size() {
-		e.fault(reason.WeightsMismatch, name, fmt.Sprintf("%s at offset %d", v.Type, v.Blob.Offset),
+		e.stop(unread|unpaired, reason.WeightsMismatch, name, fmt.Sprintf("%s at offset %d", v.Type, v.Blob.Offset),
 			fmt.Sprintf("%d bytes of %s", s.Size(), d))
+	}
+}
+
+// looseBytes finds what of the weight files no constant of the program refers to.
+func (e *encoder) looseBytes() {
+	if e.art.Program == nil || e.has(unpaired) {
+		return
+	}
+	offsets := map[string][]uint64{}
+	e.art.Program.EachValue(func(v *mil.Value) {
+		if v.Blob != nil {
+			offsets[v.Blob.Path] = append(offsets[v.Blob.Path], v.Blob.Offset)
+		}
+	})
+	byFile := map[string][]uint64{}
+	paths := map[string]string{}
+	for p, list := range offsets {
+		if name, err := e.art.Locate(p); err == nil {
+			byFile[name], paths[name] = append(byFile[name], list...), p
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		blobs, loose, err := e.art.Rest(paths[name], byFile[name])
+		if err != nil {
+			continue // found and reported where the blob is read
+		}
+		if len(loose) > 0 {
+			e.fault(reason.WeightsUncovered, name, "weights and nothing else", fmt.Sprintf("%d bytes from offset %d on that belong to no weight", loose[0].End-loose[0].Begin, loose[0].Begin))
+		}
+		if len(blobs) > 0 {
+			e.fault(reason.WeightsUnread, name, "weights that the program refers to", fmt.Sprintf("%d more, the first at offset %d", len(blobs), blobs[0].Meta))
+		}
 	}
 }
 
@@ -300,15 +362,40 @@ func (e *encoder) extras() {
 		if n.Dir || known[n.Path] {
 			continue
 		}
-		found := fmt.Sprintf("a file of %d bytes that nothing refers to", n.Size)
-		if base := path.Base(n.Path); base == ".DS_Store" || strings.HasPrefix(base, "._") || strings.HasPrefix(n.Path, "__MACOSX/") {
-			found = "a file of the Finder's"
+		if e.finders(n) {
+			e.fault(reason.FinderFile, n.Path, "only files of the artifact", fmt.Sprintf("a file of the Finder's, %d bytes", n.Size))
+			continue
 		}
-		e.fault(reason.ExtraFile, n.Path, "only files of the artifact", found)
+		e.fault(reason.ExtraFile, n.Path, "only files of the artifact", fmt.Sprintf("a file of %d bytes that nothing refers to", n.Size))
 	}
 }
 
-// form holds the artifact's name against its contents: folders are renamed to
+// The first bytes of an AppleDouble file (._NAME) and of a .DS_Store.
+const (
+	appleDouble = "\x00\x05\x16\x07"
+	dsStore     = "\x00\x00\x00\x01Bud1"
+)
+
+// finders reports whether a file is one that the Finder or an archiver leaves behind, by its name and first bytes.
+func (e *encoder) finders(n Entry) bool {
+	base, begin := path.Base(n.Path), appleDouble
+	switch {
+	case base == ".DS_Store":
+		begin = dsStore
+	case !strings.HasPrefix(base, "._"):
+		return false
+	}
+	f, err := os.Open(filepath.Join(e.path, filepath.FromSlash(n.Path)))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(begin))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == begin && n.Size < 1<<20
+}
+
+// form compares the artifact's name with its contents: folders are renamed to
 // please a compiler that wants another form.
 func (e *encoder) form() {
 	ext := path.Ext(filepath.ToSlash(filepath.Clean(e.path)))

@@ -39,7 +39,7 @@ func (s source) Values(name string, visit func([]float32) error) error {
 }
 
 // small is the model of these tests: unequal numbers everywhere.
-var small = synthetic.Options{Seed: 3, Layers: 2, TextLayers: 1, State: 48, Heads: 3, Mels: 80, AudioCtx: 20, TextCtx: 8, Vocab: 96}
+var small = synthetic.Options{Seed: 3, Layers: 2, TextLayers: 1, State: 48, Heads: 3, Mels: 80, AudioCtx: 20, TextCtx: 8}
 
 func modelBytes(t testing.TB, o synthetic.Options) []byte {
 	t.Helper()

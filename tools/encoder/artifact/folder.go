@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -22,7 +23,23 @@ func IsArtifact(path string) bool {
 			return true
 		}
 	}
-	return false
+	return isArchive(path)
+}
+
+// isArchive reports whether a file is a zip, tar or gzip, by its first bytes.
+func isArchive(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	return archiveKind(head[:n]) != ""
 }
 
 // maxPairs bounds the models of one folder.

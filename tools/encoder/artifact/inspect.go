@@ -17,14 +17,15 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
-// Options change what Inspect holds a pair against.
+// Options change what a pair is judged by.
 type Options struct {
 	// ContentsOnly leaves out where things lie and what they are called, and
-	// takes an .mlpackage for what it will be compiled to. Build actions that
-	// stage the pair themselves under fixed names set it.
+	// takes an .mlpackage for what it will be compiled to, and a model for what its
+	// numbers are worth as a reference, whether or not the runtime can run it.
+	// Who measures numbers sets it.
 	ContentsOnly bool
 	// MinimumMacOS, such as "13.0", is the oldest system that must read the
-	// encoder; "" holds it against none.
+	// encoder; "" asks for none.
 	MinimumMacOS string
 	// NoDigests leaves out the SHA-256 of the model and of the encoder's tree.
 	NoDigests bool
@@ -89,11 +90,11 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{}
-	var reasons []reason.Reason
+	var found findings
 	var m *ggml.Model
 	if modelPath != "" {
 		var err error
-		if m, reasons, err = openModel(modelPath); err != nil {
+		if m, found, err = openModel(modelPath, o); err != nil {
 			return nil, err
 		}
 		if m != nil {
@@ -104,29 +105,32 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 		}
 		r.Derived = derived(modelPath)
 		if !o.ContentsOnly && !strings.HasSuffix(modelPath, ".bin") {
-			reasons = append(reasons, reason.Reason{Code: reason.ModelName, Where: modelPath, Expected: "a name that ends in .bin", Found: filepath.Base(modelPath)})
+			found.fault(reason.ModelName, modelPath, "a name that ends in .bin", filepath.Base(modelPath))
 		}
 	}
 	encoderPath, where, err := locate(modelPath, encoderPath, o)
 	if err != nil {
 		return nil, err
 	}
-	reasons = append(reasons, where...)
+	found = append(found, where...)
 	if encoderPath == "" {
-		return r.finish(reasons, o), nil
+		return r.finish(found, o), nil
 	}
 	e, err := openEncoder(encoderPath)
 	if err != nil {
 		return nil, err
 	}
 	defer e.close()
+	if !o.ContentsOnly {
+		e.rootLink(encoderPath)
+	}
 	if err := r.encoder(e, m, o); err != nil {
 		return nil, err
 	}
 	if modelPath == "" {
 		e.fault(reason.EncoderAlone, encoderPath, "the model that it belongs to", "none given")
 	}
-	return r.finish(append(reasons, e.reasons...), o), nil
+	return r.finish(append(found, e.findings...), o), nil
 }
 
 func derived(model string) *Derived {
@@ -137,7 +141,7 @@ func derived(model string) *Derived {
 
 // locate finds the encoder that is meant, and holds the path that was given
 // against the one that the runtime opens.
-func locate(model, given string, o Options) (string, []reason.Reason, error) {
+func locate(model, given string, o Options) (string, findings, error) {
 	if model == "" {
 		return given, nil, nil
 	}
@@ -146,36 +150,40 @@ func locate(model, given string, o Options) (string, []reason.Reason, error) {
 	if given == "" {
 		if exists(want) {
 			if !o.ContentsOnly && isUncompiled(want) {
-				return want, []reason.Reason{{Code: reason.ArtifactNotCompiled, Where: want, Expected: "a compiled encoder", Found: "what it would be compiled from"}}, nil
+				var found findings
+				found.fault(reason.ArtifactNotCompiled, want, "a compiled encoder", "what it would be compiled from")
+				return want, found, nil
 			}
 			return want, nil, nil
 		}
-		found, reasons := missing(model, want, pkg)
-		return found, reasons, nil
+		path, found := missing(model, want, pkg)
+		return path, found, nil
 	}
 	if o.ContentsOnly {
 		return given, nil, nil
 	}
-	var reasons []reason.Reason
+	var found findings
 	uncompiled := isUncompiled(given)
 	target := want
 	if uncompiled && filepath.Ext(filepath.Clean(given)) != ".mlmodelc" {
 		target = pkg
 	}
 	if !samePlace(given, target) {
-		reasons = append(reasons, reason.Reason{Code: reason.EncoderName, Where: given, Expected: target, Found: given})
+		found.fault(reason.EncoderName, given, target, given)
 	}
 	if uncompiled {
-		reasons = append(reasons, reason.Reason{Code: reason.ArtifactNotCompiled, Where: given, Expected: want, Found: "what it would be compiled from"})
+		found.fault(reason.ArtifactNotCompiled, given, want, "what it would be compiled from")
 	}
-	return given, reasons, nil
+	return given, found, nil
 }
 
 // missing says what stands where the derived encoder should: its package, or
 // others.
-func missing(model, want, pkg string) (string, []reason.Reason) {
+func missing(model, want, pkg string) (string, findings) {
+	var found findings
 	if exists(pkg) {
-		return pkg, []reason.Reason{{Code: reason.ArtifactNotCompiled, Where: pkg, Expected: want, Found: "only the package"}}
+		found.fault(reason.ArtifactNotCompiled, pkg, want, "only the package")
+		return pkg, found
 	}
 	var compiled, packages []string
 	entries, _ := os.ReadDir(filepath.Dir(want))
@@ -187,20 +195,20 @@ func missing(model, want, pkg string) (string, []reason.Reason) {
 			packages = append(packages, e.Name())
 		}
 	}
-	reasons := []reason.Reason{{Code: reason.EncoderMissing, Where: filepath.Dir(want), Expected: want, Found: "nothing"}}
+	found.stop(unread, reason.EncoderMissing, filepath.Dir(want), want, "nothing")
 	switch {
 	case len(compiled) > 0:
 		// Whose they are is not known: a fine-tuned model beside a stock encoder
 		// is a silent fault, so none of them is taken.
-		reasons = append(reasons, reason.Reason{Code: reason.EncoderName, Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(compiled, ", ")})
+		found.fault(reason.EncoderName, filepath.Dir(want), filepath.Base(want), strings.Join(compiled, ", "))
 	case len(packages) > 0:
-		reasons = append(reasons, reason.Reason{Code: reason.ArtifactNotCompiled, Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(packages, ", ")})
+		found.fault(reason.ArtifactNotCompiled, filepath.Dir(want), filepath.Base(want), strings.Join(packages, ", "))
 	}
-	return "", append(reasons, stillPacked(want)...)
+	return "", append(found, stillPacked(want)...)
 }
 
 // stillPacked names the archives that stand where an encoder should, still packed: models are published so.
-func stillPacked(want string) []reason.Reason {
+func stillPacked(want string) findings {
 	entries, _ := os.ReadDir(filepath.Dir(want))
 	var names []string
 	for _, e := range entries {
@@ -215,7 +223,9 @@ func stillPacked(want string) []reason.Reason {
 	if len(names) == 0 {
 		return nil
 	}
-	return []reason.Reason{{Code: reason.ArtifactIsArchive, Where: filepath.Dir(want), Expected: filepath.Base(want), Found: strings.Join(names, ", ")}}
+	var found findings
+	found.stop(unread, reason.ArtifactIsArchive, filepath.Dir(want), filepath.Base(want), strings.Join(names, ", "))
+	return found
 }
 
 func exists(path string) bool {
@@ -287,7 +297,7 @@ func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
 	p := precision(main, list, d)
 	x.Precision = &p
 	x.Operations = operations(main)
-	if m == nil || m.TestStub() || !e.readable() {
+	if m == nil || m.TestStub() || e.has(unpaired) {
 		return nil
 	}
 	pairing, err := e.pair(m, main, list, d)
@@ -298,17 +308,6 @@ func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
 	}
 	r.Pairing = pairing
 	return nil
-}
-
-// readable says whether the weights can be read at all.
-func (e *encoder) readable() bool {
-	return !slices.ContainsFunc(e.reasons, func(r reason.Reason) bool {
-		switch r.Code {
-		case reason.ArtifactIncomplete, reason.LFSPointer, reason.ArtifactPathEscape, reason.WeightsMismatch, reason.ArtifactMalformed:
-			return e.weightNames()[r.Where] || r.Where == e.art.ModelFile
-		}
-		return false
-	})
 }
 
 func (x *Encoder) digest(e *encoder, o Options) (err error) {
@@ -328,7 +327,7 @@ func (x *Encoder) digest(e *encoder, o Options) (err error) {
 	if err != nil {
 		// What cannot be named safely has been reported, or is now: such a tree
 		// has no digest.
-		if len(e.reasons) == 0 {
+		if len(e.findings) == 0 {
 			e.fault(reason.ArtifactNameUnsafe, e.path, "a tree that can be hashed", err.Error())
 		}
 		return nil
@@ -341,9 +340,9 @@ func (x *Encoder) digest(e *encoder, o Options) (err error) {
 }
 
 // finish sorts findings from notes and draws the verdict.
-func (r *Report) finish(reasons []reason.Reason, o Options) *Report {
+func (r *Report) finish(found findings, o Options) *Report {
 	r.Findings = verdict.New()
-	for _, x := range reasons {
+	for _, x := range found.reasons(0) {
 		if !slices.Contains(r.Reasons, x) {
 			r.AddReason(x)
 		}

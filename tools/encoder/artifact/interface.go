@@ -24,6 +24,29 @@ type Feature struct {
 	Optional   bool    `json:"optional,omitempty"`
 	Enumerated bool    `json:"enumerated,omitempty"`
 	Flexible   bool    `json:"flexible,omitempty"`
+	// Ranges are the lowest and highest extent of each axis, where the description states them; -1 is no bound.
+	Ranges [][2]int64 `json:"ranges,omitempty"`
+}
+
+// flexibility words how a shape may vary.
+func (f Feature) flexibility() string {
+	if len(f.Ranges) == 0 {
+		return shapeString(f.Shape)
+	}
+	parts := make([]string, len(f.Ranges))
+	point := true
+	for i, r := range f.Ranges {
+		parts[i] = fmt.Sprintf("%d to %d", r[0], r[1])
+		if r[1] < 0 {
+			parts[i] = fmt.Sprintf("%d or more", r[0])
+		}
+		point = point && r[0] == r[1]
+	}
+	s := "a range of shapes, [" + strings.Join(parts, ", ") + "]"
+	if point {
+		s += ", which has one shape and is a range all the same"
+	}
+	return s
 }
 
 func (f Feature) String() string {
@@ -71,6 +94,9 @@ func protoFeatures(fs []spec.Feature) []Feature {
 			}
 			g.Enumerated = f.Array.Enumerated != nil
 			g.Flexible = f.Array.Ranges != nil
+			for _, r := range f.Array.Ranges {
+				g.Ranges = append(g.Ranges, [2]int64{r.Lower, r.Upper})
+			}
 		}
 		out = append(out, g)
 	}

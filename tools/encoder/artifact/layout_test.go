@@ -154,9 +154,9 @@ func TestPackageFaults(t *testing.T) {
 		{"whole", func(*testing.T, string) {}, nil},
 		{"no weights", func(t *testing.T, pkg string) {
 			remove(t, filepath.Join(pkg, "Data", "com.apple.CoreML", "weights"))
-		}, []string{"ARTIFACT_INCOMPLETE", "ARTIFACT_MALFORMED"}},
+		}, []string{"CONVERSION_INTERRUPTED"}},
 		{"no data", func(t *testing.T, pkg string) { remove(t, filepath.Join(pkg, "Data")) },
-			[]string{"ARTIFACT_INCOMPLETE", "ARTIFACT_MALFORMED", "CONVERSION_INTERRUPTED"}},
+			[]string{"CONVERSION_INTERRUPTED"}},
 		{"no manifest", func(t *testing.T, pkg string) { remove(t, filepath.Join(pkg, "Manifest.json")) },
 			[]string{"ARTIFACT_INCOMPLETE", "CONVERSION_INTERRUPTED"}},
 		{"a manifest that leads out", func(t *testing.T, pkg string) {

@@ -24,6 +24,8 @@ type Model struct {
 	// Tensors counts tensors by type.
 	Tensors map[string]int `json:"tensors"`
 	Tokens  int            `json:"tokens"`
+	// Languages that the runtime takes the vocabulary to have.
+	Languages int `json:"languages"`
 }
 
 var modelCodes = map[ggml.Problem]string{
@@ -33,37 +35,77 @@ var modelCodes = map[ggml.Problem]string{
 
 // openModel opens a .bin and finds what is wrong with it. The model is nil where
 // it could not be read at all; the error is for disks that fail.
-func openModel(path string) (*ggml.Model, []reason.Reason, error) {
+func openModel(path string, o Options) (*ggml.Model, findings, error) {
 	const want = "a ggml-*.bin model"
+	var found findings
 	m, err := ggml.Open(path)
 	var f *ggml.FormatError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, []reason.Reason{{Code: reason.ModelMissing, Where: path, Expected: want, Found: "nothing"}}, nil
+		found.fault(reason.ModelMissing, path, want, "nothing")
+		return nil, found, nil
 	case errors.As(err, &f):
-		found := f.Detail
+		looks := f.Detail
 		if f.Looks != "" {
-			found = f.Looks
+			looks = f.Looks
 		}
-		return nil, []reason.Reason{{Code: modelCodes[f.Problem], Where: path, Expected: want, Found: found}}, nil
+		found.fault(modelCodes[f.Problem], path, want, looks)
+		return nil, found, nil
 	case err != nil:
 		return nil, nil, err
 	}
-	var reasons []reason.Reason
 	if m.TestStub() {
-		reasons = append(reasons, reason.Reason{Code: reason.ModelTestStub, Where: path, Expected: "tensors",
-			Found: fmt.Sprintf("none in %d bytes", m.Size)})
-	} else if err := m.Check(); errors.As(err, &f) {
-		reasons = append(reasons, reason.Reason{Code: modelCodes[f.Problem], Where: path, Expected: "the tensors that the header calls for", Found: f.Detail})
+		found.fault(reason.ModelTestStub, path, "tensors", fmt.Sprintf("none in %d bytes", m.Size))
+		return m, found, nil
 	}
-	return m, reasons, nil
+	if err := m.Check(); errors.As(err, &f) {
+		found.fault(modelCodes[f.Problem], path, "the tensors that the header calls for", f.Detail)
+	}
+	if !o.ContentsOnly {
+		found.runnable(path, m)
+	}
+	return m, found, nil
 }
 
-// facts describes an open model.
+// The vocabularies that the runtime's tables fit: it derives the number of languages, and the ids of every special
+// token, from n_vocab alone (whisper_vocab::num_languages and the loader's arithmetic in src/whisper.cpp).
+const (
+	englishVocabulary = 51864
+	firstVocabulary   = 51865 // 99 languages
+	lastVocabulary    = 51866 // 100 languages: Cantonese came with large-v3
+)
+
+// Languages is the number of languages of a vocabulary of n tokens, as the runtime computes it.
+func Languages(n int) int {
+	if n < firstVocabulary {
+		return 1
+	}
+	return n - 51766
+}
+
+// runnable finds what makes the runtime abort on a model that is well formed, or read other tokens than were trained.
+func (f *findings) runnable(path string, m *ggml.Model) {
+	h := m.Hyperparameters
+	if h.Vocab < englishVocabulary || h.Vocab > lastVocabulary {
+		what := fmt.Sprintf("%d, from which the runtime derives %d languages and shifts its special tokens", h.Vocab, Languages(h.Vocab))
+		if h.Vocab < englishVocabulary {
+			what = fmt.Sprintf("%d, fewer than the ids of the runtime's special tokens", h.Vocab)
+		}
+		f.fault(reason.ModelVocabulary, path, fmt.Sprintf("n_vocab of %d (English), %d (99 languages) or %d (100 languages)", englishVocabulary, firstVocabulary, lastVocabulary), what)
+	}
+	if m.TokenCount > h.Vocab {
+		f.fault(reason.ModelVocabulary, path, fmt.Sprintf("at most n_vocab, %d, tokens", h.Vocab), fmt.Sprint(m.TokenCount))
+	}
+	if t, _ := h.FType.Type(); t == ggml.F32 {
+		f.fault(reason.ModelFloat32, path, "float16 or quantised matrices", "float32")
+	}
+}
+
+// modelFacts describes an open model.
 func modelFacts(path string, m *ggml.Model, hash bool) (*Model, error) {
 	h := m.Hyperparameters
 	x := &Model{
-		Path: path, Size: m.Size, FType: h.FType.String(), Multilingual: h.Multilingual(), Tokens: m.TokenCount,
+		Path: path, Size: m.Size, FType: h.FType.String(), Multilingual: h.Multilingual(), Tokens: m.TokenCount, Languages: Languages(h.Vocab),
 		Header: map[string]int{
 			"n_vocab": h.Vocab, "n_audio_ctx": h.AudioCtx, "n_audio_state": h.AudioState, "n_audio_head": h.AudioHead,
 			"n_audio_layer": h.AudioLayer, "n_text_ctx": h.TextCtx, "n_text_state": h.TextState, "n_text_head": h.TextHead,

@@ -130,7 +130,7 @@ func (e *encoder) pair(m *ggml.Model, main *mil.Function, list []*weight, d *dec
 	}
 	ctx := context.Background()
 	var f *flow
-	if e.fits() && len(p.unreadable)+len(p.Unreadable) == 0 {
+	if !e.has(unfed) && len(p.unreadable)+len(p.Unreadable) == 0 {
 		if f, err = e.place(ctx, p, main); err != nil {
 			return nil, err
 		}
@@ -144,14 +144,6 @@ func (e *encoder) pair(m *ggml.Model, main *mil.Function, list []*weight, d *dec
 		e.misplaced(ctx, p, f, main)
 	}
 	return &p.Pairing, nil
-}
-
-// fits says whether the interface is the model's, so that the program can be fed a mel.
-func (e *encoder) fits() bool {
-	return !slices.ContainsFunc(e.reasons, func(r reason.Reason) bool {
-		return strings.HasPrefix(r.Code, "INPUT_") || strings.HasPrefix(r.Code, "OUTPUT_") || strings.HasPrefix(r.Code, "FEATURE_") ||
-			r.Code == reason.NMelsMismatch || r.Code == reason.InterfaceContradiction || r.Code == reason.MultiFunction
-	})
 }
 
 func (e *encoder) pairingFaults(p *pairing) {

@@ -22,7 +22,7 @@ func judgePair(t *testing.T, bin, enc synthetic.Options, p milencoder.Precision,
 	model := filepath.Join(dir, "ggml-x.bin")
 	writeFile(t, model, modelBytes(t, bin))
 	writeEncoder(t, dir, "ggml-x-encoder", modelBytes(t, enc), p)
-	return expect(t, model, filepath.Join(dir, "ggml-x-encoder.mlmodelc"), Options{}, want...)
+	return expect(t, model, filepath.Join(dir, "ggml-x-encoder.mlmodelc"), Options{ContentsOnly: true}, want...)
 }
 
 func TestPairing(t *testing.T) {

@@ -58,11 +58,7 @@ func (e *encoder) place(ctx context.Context, p *pairing, main *mil.Function) (*f
 				e.fault(reason.PlaceUnknown, e.art.ModelFile, "operations that can be followed", fmt.Sprintf("%d more obstacles", len(u.Obstacles)-i))
 				break
 			}
-			where := e.art.ModelFile
-			if o.Line > 0 {
-				where = fmt.Sprintf("%s, line %d", where, o.Line)
-			}
-			e.fault(reason.PlaceUnknown, where, "operations that can be followed (coregate mil ops)", o.String())
+			e.fault(reason.PlaceUnknown, p.at(e.art.ModelFile, main, o.Line), "operations that can be followed (coregate mil ops)", o.String())
 		}
 		return nil, nil
 	case err != nil:
@@ -79,6 +75,38 @@ func (e *encoder) place(ctx context.Context, p *pairing, main *mil.Function) (*f
 		}
 	}
 	return f, nil
+}
+
+// at names a line of the program and the layer that it is in: that of the last tensor that was read before.
+func (p *pairing) at(file string, main *mil.Function, line int) string {
+	if line <= 0 {
+		return file
+	}
+	layers := map[string]string{}
+	for tensor, ms := range p.found {
+		rest, ok := strings.CutPrefix(tensor, "encoder.blocks.")
+		layer, _, _ := strings.Cut(rest, ".")
+		for _, m := range ms {
+			layers[m.view.w.name] = "outside the layers"
+			if ok {
+				layers[m.view.w.name] = "layer " + layer
+			}
+		}
+	}
+	where := ""
+	for _, op := range main.Body.Ops {
+		if op.Line > line {
+			break
+		}
+		for _, a := range op.Inputs {
+			for _, b := range a.Bindings {
+				if l := layers[b.Name]; l != "" {
+					where = ", " + l
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("%s, line %d%s", file, line, where)
 }
 
 // maxObstacles bounds the operations that are named.

@@ -54,7 +54,13 @@ func (r *rewired) main() *mil.Function { return r.art.Program.Functions[0] }
 // inspect writes a package with another function and inspects it.
 func (r *rewired) inspect(t *testing.T, f *mil.Function) *Report {
 	t.Helper()
+	return r.inspectVersion(t, f, r.art.Model.SpecificationVersion)
+}
+
+func (r *rewired) inspectVersion(t *testing.T, f *mil.Function, version int32) *Report {
+	t.Helper()
 	m := *r.art.Model
+	m.SpecificationVersion = version
 	p := *m.Program
 	p.Functions = []*mil.Function{f}
 	m.Program = &p

@@ -24,7 +24,7 @@ import (
 const (
 	maxEntries = 1_000
 	maxDepth   = 16
-	maxBytes   = 64 << 30
+	maxBytes   = 8 << 30
 )
 
 // Entry is a file or folder of an artifact.
@@ -63,25 +63,26 @@ func (inv *Inventory) find(p string) (Entry, bool) {
 // Nothing is opened but small files that may be git-lfs pointers. The error is
 // for folders that cannot be read.
 func Scan(root string) (*Inventory, []reason.Reason, error) {
+	inv, found, err := scan(root)
+	return inv, found.reasons(0), err
+}
+
+func scan(root string) (*Inventory, findings, error) {
 	s := &scanner{root: root, folded: map[string]string{}, inv: &Inventory{}}
 	if err := s.dir("", 0); err != nil {
 		return nil, nil, fmt.Errorf("scan %s: %w", filepath.Base(root), err)
 	}
 	slices.SortFunc(s.inv.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	return s.inv, s.reasons, nil
+	return s.inv, s.findings, nil
 }
 
 var errTooLarge = errors.New("too large")
 
 type scanner struct {
-	root    string
-	inv     *Inventory
-	folded  map[string]string
-	reasons []reason.Reason
-}
-
-func (s *scanner) fault(code, where, expected, found string) {
-	s.reasons = append(s.reasons, reason.Reason{Code: code, Where: where, Expected: expected, Found: found})
+	root   string
+	inv    *Inventory
+	folded map[string]string
+	findings
 }
 
 func (s *scanner) dir(rel string, depth int) error {
@@ -91,7 +92,7 @@ func (s *scanner) dir(rel string, depth int) error {
 	}
 	defer f.Close()
 	if depth > maxDepth {
-		s.fault(reason.ArtifactTooLarge, rel, fmt.Sprintf("at most %d folders inside each other", maxDepth), "more")
+		s.stop(closed|unread, reason.ArtifactTooLarge, rel, fmt.Sprintf("at most %d folders inside each other", maxDepth), "more")
 		return nil
 	}
 	for {
@@ -116,7 +117,7 @@ func (s *scanner) dir(rel string, depth int) error {
 
 func (s *scanner) entry(rel string, d fs.DirEntry, depth int) error {
 	if len(s.inv.Entries) == maxEntries {
-		s.fault(reason.ArtifactTooLarge, "", fmt.Sprintf("at most %d files and folders", maxEntries), "more")
+		s.stop(closed|unread, reason.ArtifactTooLarge, "", fmt.Sprintf("at most %d files and folders", maxEntries), "more")
 		return errTooLarge
 	}
 	s.name(rel)
@@ -135,7 +136,7 @@ func (s *scanner) entry(rel string, d fs.DirEntry, depth int) error {
 		s.inv.Entries = append(s.inv.Entries, e)
 		return s.dir(rel, depth+1)
 	case !info.Mode().IsRegular():
-		s.fault(reason.ArtifactSpecialFile, rel, "a file or a folder", "a "+special(info.Mode()))
+		s.stop(unread, reason.ArtifactSpecialFile, rel, "a file or a folder", "a "+special(info.Mode()))
 		return nil
 	}
 	e.Size = info.Size()
@@ -146,7 +147,7 @@ func (s *scanner) entry(rel string, d fs.DirEntry, depth int) error {
 	s.inv.Files++
 	s.inv.Bytes += e.Size
 	if s.inv.Bytes > maxBytes {
-		s.fault(reason.ArtifactTooLarge, rel, fmt.Sprintf("at most %d bytes in all", int64(maxBytes)), "more")
+		s.stop(closed|unread, reason.ArtifactTooLarge, rel, fmt.Sprintf("at most %d bytes in all", int64(maxBytes)), "more")
 		return errTooLarge
 	}
 	return nil
@@ -159,7 +160,7 @@ func (s *scanner) link(rel, host string) {
 		target = "?"
 	}
 	inside := !filepath.IsAbs(target) && filepath.IsLocal(filepath.Join(filepath.Dir(filepath.FromSlash(rel)), target))
-	code := reason.ArtifactLink
+	code, effect := reason.ArtifactLink, effect(0)
 	// A chain of links may leave although each step looks local.
 	if real, err := filepath.EvalSymlinks(host); inside && err == nil {
 		if root, err := filepath.EvalSymlinks(s.root); err == nil {
@@ -168,9 +169,12 @@ func (s *scanner) link(rel, host string) {
 		}
 	}
 	if !inside {
-		code = reason.ArtifactPathEscape
+		code, effect = reason.ArtifactPathEscape, unread
 	}
-	s.fault(code, rel, "a plain file or folder", fmt.Sprintf("a symbolic link to %q", target))
+	if strings.Contains(filepath.ToSlash(target), "/blobs/") {
+		code = reason.ArtifactHubCache
+	}
+	s.stop(effect, code, rel, "a plain file or folder", fmt.Sprintf("a symbolic link to %q", target))
 }
 
 // name refuses names that some disk or tool would take for another name.

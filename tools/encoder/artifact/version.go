@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/opset"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
 )
 
@@ -24,7 +26,7 @@ var opsets = map[string]int32{
 // firstProgramVersion is the specification version that brought ML programs.
 const firstProgramVersion = 6
 
-// version holds the specification version against the operation set and the
+// version compares the specification version with the operation set and the
 // stated minimum macOS, and returns the macOS that the artifact needs, "" where
 // it is not known.
 func (e *encoder) version(minimum string) string {
@@ -50,6 +52,9 @@ func (e *encoder) version(minimum string) string {
 		case needs > v:
 			e.fault(reason.SpecVersion, f.Name, fmt.Sprintf("an operation set that version %d has", v), f.Opset)
 		}
+		if known {
+			e.operationSet(f, needs)
+		}
 	}
 	if minimum != "" && newer(system, minimum) {
 		e.fault(reason.SpecVersionTooNew, e.art.ModelFile, "an encoder for macOS "+minimum,
@@ -72,6 +77,23 @@ func (o Options) Check() error {
 		}
 	}
 	return nil
+}
+
+// operationSet finds operations that the function's operation set does not have.
+func (e *encoder) operationSet(f *mil.Function, version int32) {
+	unknown, late := map[string]bool{}, map[string]bool{}
+	f.Body.EachOp(func(op *mil.Op) {
+		since, ok := opset.Since(op.Type)
+		where := fmt.Sprintf("%s, line %d", e.art.ModelFile, op.Line)
+		switch {
+		case !ok && !unknown[op.Type] && len(unknown) < maxObstacles:
+			unknown[op.Type] = true
+			e.fault(reason.OperationUnknown, where, "an operation of Core ML", op.Type)
+		case ok && since > version && !late[op.Type]:
+			late[op.Type] = true
+			e.fault(reason.OperationTooNew, where, fmt.Sprintf("an operation of %s, which is %s", f.Opset, opset.Name(version)), fmt.Sprintf("%s, which came with %s", op.Type, opset.Name(since)))
+		}
+	})
 }
 
 // newer reports whether version a is above version b, part by part.

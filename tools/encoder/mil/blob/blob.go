@@ -14,9 +14,11 @@
 package blob
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
@@ -180,6 +182,49 @@ func (f *File) Each(fn func(Info) error) error {
 		at = up(i.Offset + i.Size)
 	}
 	return nil
+}
+
+// Span is a run of bytes of a weight file, from Begin to before End.
+type Span struct{ Begin, End uint64 }
+
+// Rest says what of the file none of the blobs at metas takes up: blobs that lie there all the same, and bytes that
+// belong to no blob. What a blob's alignment leaves free is not counted.
+func (f *File) Rest(metas []uint64) (unread []Info, loose []Span, err error) {
+	spans := []Span{{0, headerBytes}}
+	for _, meta := range metas {
+		i, err := f.Stat(meta)
+		if err != nil {
+			return nil, nil, err
+		}
+		spans = append(spans, Span{meta, meta + metaBytes}, Span{i.Offset, up(i.Offset + i.Size)})
+	}
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Begin, b.Begin) })
+	at := uint64(0)
+	for _, s := range append(spans, Span{f.size, f.size}) {
+		if s.Begin > at {
+			more, rest := f.between(Span{at, s.Begin})
+			unread = append(unread, more...)
+			if rest.Begin < rest.End {
+				loose = append(loose, rest)
+			}
+		}
+		at = max(at, s.End)
+	}
+	return unread, loose, nil
+}
+
+// between walks the blobs that follow each other from the beginning of a span, and gives what is left of it.
+func (f *File) between(s Span) (unread []Info, rest Span) {
+	at := up(s.Begin)
+	for at < s.End {
+		i, err := f.Stat(at)
+		if err != nil || i.Offset+i.Size > s.End {
+			return unread, Span{at, s.End}
+		}
+		unread = append(unread, i)
+		at = up(i.Offset + i.Size)
+	}
+	return unread, Span{}
 }
 
 func up(n uint64) uint64 { return (n + align - 1) / align * align }

@@ -24,6 +24,7 @@
 package bundle
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,7 @@ import (
 	"path/filepath"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/blob"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/text"
 )
@@ -156,6 +158,17 @@ func (a *Artifact) Section(ref mil.BlobRef) (mil.DType, *io.SectionReader, error
 	return a.w.section(ref)
 }
 
+// Rest says what of a weight file, by its path in the program, none of the blobs at offsets takes up (blob.File.Rest).
+func (a *Artifact) Rest(weightPath string, offsets []uint64) (unread []blob.Info, loose []blob.Span, err error) {
+	a.w.mu.Lock()
+	defer a.w.mu.Unlock()
+	wf, err := a.w.get(weightPath)
+	if err != nil {
+		return nil, nil, err
+	}
+	return wf.blob.Rest(offsets)
+}
+
 // Locate returns the name within the artifact that a program's weight path
 // stands for, or an error if it leaves the artifact.
 func (a *Artifact) Locate(weightPath string) (string, error) { return a.w.locate(weightPath) }
@@ -183,7 +196,7 @@ func (a *Artifact) openPackage() {
 	}
 	for _, it := range a.Manifest.Items {
 		if !a.w.root.exists(path.Join(dataDir, it.Path)) {
-			a.fault(manifestName, fmt.Errorf("item %q at %s is missing", it.Name, path.Join(dataDir, it.Path)))
+			a.fault(manifestName, fmt.Errorf("item %q at %s is missing: %w", it.Name, path.Join(dataDir, it.Path), fs.ErrNotExist))
 		}
 	}
 	a.readModel(path.Join(dataDir, item.Path))
@@ -261,6 +274,10 @@ func (a *Artifact) readText() {
 	head := make([]byte, mil.LFSHeadBytes)
 	if n, _ := f.ReadAt(head, 0); mil.IsLFSPointer(head[:n]) {
 		a.fault(milName, mil.ErrLFSPointer)
+		return
+	}
+	if bytes.HasPrefix(head, byteOrderMark) {
+		a.fault(milName, ErrByteOrderMark)
 		return
 	}
 	a.ModelFile = milName

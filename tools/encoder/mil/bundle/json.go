@@ -13,11 +13,19 @@ const (
 	maxJSONDepth = 64
 )
 
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// ErrByteOrderMark says that a text begins with a byte-order mark, which an editor wrote and no converter does.
+var ErrByteOrderMark = errors.New("the file begins with a byte-order mark (EF BB BF): an editor has saved it")
+
 // strictJSON decodes one JSON value and refuses duplicate keys, which readers
 // resolve in different ways, and anything after the value.
 func strictJSON(b []byte, v any) error {
 	if len(b) > maxJSON {
 		return fmt.Errorf("JSON of %d bytes, the limit is %d", len(b), maxJSON)
+	}
+	if bytes.HasPrefix(b, byteOrderMark) {
+		return ErrByteOrderMark
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

@@ -14,6 +14,8 @@ const (
 	manifestName = "Manifest.json"
 	dataDir      = "Data"
 	coreMLAuthor = "com.apple.CoreML"
+
+	maxItems = 1000
 )
 
 // Manifest is an .mlpackage's Manifest.json:
@@ -56,6 +58,9 @@ func ParseManifest(b []byte) (*Manifest, error) {
 	if err := json.Unmarshal(top["itemInfoEntries"], &items); err != nil {
 		return nil, fmt.Errorf("itemInfoEntries: %w", err)
 	}
+	if len(items) > maxItems {
+		return nil, fmt.Errorf("%d items, the limit is %d; a package has two", len(items), maxItems)
+	}
 	for id, fields := range items {
 		it := Item{ID: id}
 		for _, f := range it.fields() {
@@ -63,7 +68,7 @@ func ParseManifest(b []byte) (*Manifest, error) {
 				return nil, fmt.Errorf("item %q: %w", id, err)
 			}
 		}
-		if err := local(it.Path); err != nil {
+		if it.Path, err = plainPath(it.Path); err != nil {
 			return nil, fmt.Errorf("item %q: %w", id, err)
 		}
 		m.Items = append(m.Items, it)

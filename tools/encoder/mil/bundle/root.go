@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +38,16 @@ func local(name string) error {
 		return fmt.Errorf("%q is not the name of a file inside the artifact: %w", name, ErrOutside)
 	}
 	return nil
+}
+
+// plainPath is a path that an artifact states without what a spelling may hold and a file system leaves out of account
+// ("a/./b", "a//b", "a/"). One that leads out, and one with "..", is refused.
+func plainPath(name string) (string, error) {
+	plain := path.Clean(name)
+	if name == "" || strings.HasPrefix(name, "/") || slices.Contains(strings.Split(name, "/"), "..") {
+		plain = name
+	}
+	return plain, local(plain)
 }
 
 // open opens a regular file. The check comes first: opening a pipe would hang.
