@@ -1,0 +1,112 @@
+package statement_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+)
+
+// TestBuildAttacks gives the builder judgements that no gate's action wrote, and sources that were not all hashed. Each row
+// bears the id of its attack. The receipt is written, and says fail.
+func TestBuildAttacks(t *testing.T) {
+	for _, c := range []struct {
+		id        string
+		change    func(t *testing.T, w *gatefixture.World)
+		judgement string
+		code      string
+	}{
+		{"B01 a contract without facts", func(_ *testing.T, w *gatefixture.World) { w.Contract.Facts = map[string]any{} }, "contract", "JUDGEMENT_DIFFERS"},
+		{"B01 a contract that names no model", func(_ *testing.T, w *gatefixture.World) { delete(w.Contract.Facts, "model_sha256") }, "contract", "JUDGEMENT_DIFFERS"},
+		{"B02 parity by the gate's policy", func(t *testing.T, w *gatefixture.World) {
+			w.Under(t, w.Parity, "gate_v1")
+			w.Parity.Facts["snr_db"], w.Parity.Facts["cosine"] = -40, 0.1
+		}, "parity", "JUDGEMENT_DIFFERS"},
+		{"B02 parity by a policy of words", func(t *testing.T, w *gatefixture.World) { w.Under(t, w.Parity, "words_v1") }, "parity", "JUDGEMENT_DIFFERS"},
+		{"B02 parity below its policy", func(t *testing.T, w *gatefixture.World) { w.Parity.Facts["snr_db"] = -40 }, "parity", "JUDGEMENT_DIFFERS"},
+		{"B03 parity of another encoder, its digests cut out", func(_ *testing.T, w *gatefixture.World) {
+			delete(w.Parity.Facts, "encoder_digest")
+			delete(w.Parity.Facts, "model_sha256")
+		}, "parity", "JUDGEMENT_DIFFERS"},
+		{"B06 words without facts and policy", func(t *testing.T, w *gatefixture.World) {
+			w.Spec.Judgements = append(w.Spec.Judgements, w.JSON(t, "words.json", verdict.NewJudgement("words")))
+		}, "words", "JUDGEMENT_DIFFERS"},
+		{"B06 words of other programs", func(t *testing.T, w *gatefixture.World) {
+			j := w.Words(t)
+			delete(j.Facts, "cli_sha256")
+			w.Spec.Judgements = append(w.Spec.Judgements, w.JSON(t, "words.json", j))
+		}, "words", "JUDGEMENT_DIFFERS"},
+		{"B21 sources of one file", func(_ *testing.T, w *gatefixture.World) { w.Sources.Files = 1 }, "sources", "SOURCES_CHANGED"},
+		{"B21 sources of all files but one", func(_ *testing.T, w *gatefixture.World) { w.Sources.Files -= 2 }, "sources", "SOURCES_CHANGED"},
+		{"B22 sources of another pin", func(_ *testing.T, w *gatefixture.World) { w.Sources.Pin = "other" }, "sources", "SOURCES_CHANGED"},
+		{"one program for both sides", func(t *testing.T, w *gatefixture.World) {
+			w.File(t, "whisper-cli-ggml", "program")
+			w.Contrast.Digests.CLI = w.CoreML.Digests.CLI
+		}, "binding", "DIGEST_MISMATCH"},
+		{"no evaluator on the emulated lane", func(_ *testing.T, w *gatefixture.World) { w.Canary.Digests.Evaluator = nil }, "binding", "DIGEST_MISMATCH"},
+	} {
+		w := gatefixture.New(t)
+		c.change(t, w)
+		w.Write(t)
+		s := decoded(t, w)
+		j := s.Predicate.Judgement(c.judgement)
+		if s.Predicate.Verdict != reason.Failed || j == nil || !j.Has(c.code) {
+			t.Errorf("%s: verdict %s, %s is %+v, want %s", c.id, s.Predicate.Verdict, c.judgement, j, c.code)
+		}
+	}
+}
+
+// TestB05 holds that a receipt of the runs alone says what it lacks for the release gate.
+func TestB05(t *testing.T) {
+	w := gatefixture.New(t)
+	w.Contract, w.Parity, w.Spec.Judgements, w.Spec.Required = nil, nil, nil, []string{}
+	w.Write(t)
+	s := decoded(t, w)
+	if got := strings.Join(s.Predicate.Missing(), ", "); s.Predicate.Verdict != reason.Pass || got != "contract, parity" {
+		t.Errorf("verdict %s, missing %q", s.Predicate.Verdict, got)
+	}
+	for _, c := range []struct {
+		profile statement.Profile
+		lacks   string
+	}{{statement.ProfileRelease, "contract, parity"}, {statement.ProfileNumbers, "contract, parity"}, {statement.ProfileRuns, ""}} {
+		if got := strings.Join(c.profile.Lacks(s.Predicate.Missing()), ", "); got != c.lacks {
+			t.Errorf("profile %s lacks %q, want %q", c.profile, got, c.lacks)
+		}
+	}
+}
+
+// TestPlacement holds that a placement is the one that a known instrument saw, on the lane that places anything.
+func TestPlacement(t *testing.T) {
+	good := gatefixture.New(t).Receipt(t)
+	for _, c := range []struct {
+		name   string
+		change func(s *statement.Statement, j *verdict.Judgement)
+		says   string
+	}{
+		{"seen by a plan", func(*statement.Statement, *verdict.Judgement) {}, ""},
+		{"seen by nobody", func(_ *statement.Statement, j *verdict.Judgement) { delete(j.Facts, "instrument") }, "placement is"},
+		{"seen by a guess", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "powermetrics" }, "placement is"},
+		{"seen elsewhere", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["placement"] = "CPU" }, "placement is"},
+		{"seen and not told of", func(s *statement.Statement, _ *verdict.Judgement) {
+			s.Predicate.Placement = "not observed"
+			s.Predicate.Provisional = append(s.Predicate.Provisional, "placement: not observed")
+		}, "has seen it"},
+	} {
+		s, err := statement.Decode(good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gatefixture.Physical(s)
+		j := verdict.NewJudgement("placement")
+		j.Facts["instrument"], j.Facts["placement"] = "MLComputePlan", "Neural Engine"
+		s.Predicate.Judgements, s.Predicate.Placement, s.Predicate.Provisional = append(s.Predicate.Judgements, j), "Neural Engine", []string{}
+		c.change(s, j)
+		_, err = statement.Encode(s)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.says)
+		}
+	}
+}
