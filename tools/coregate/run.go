@@ -82,11 +82,16 @@ func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out runner.O
 	r := judge.FromEvidence(result.Evidence)
 	r.Words = !silent
 	if s.Public {
-		for _, line := range r.Stdout {
-			if !asJSON {
-				fmt.Fprintln(stdout, reason.Visible(line))
-			}
+		if !asJSON {
+			printHeard(stdout, r.Stdout)
 		}
 	}
 	return printJudgement(stdout, judge.Judge(r), asJSON)
+}
+
+// printHeard shows what a run wrote, which is text of a model.
+func printHeard(w io.Writer, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(w, reason.Visible(line))
+	}
 }

@@ -38,8 +38,10 @@ func (f *Findings) Addf(code, where, expected, found string, args ...any) {
 	f.Add(code, where, expected, fmt.Sprintf(found, args...))
 }
 
-// AddReason adds a finding, to the notes if its code is a note's, and draws the verdict again.
+// AddReason adds a finding, to the notes if its code is a note's, and draws the verdict again. Its texts may quote what
+// was judged: they are made visible here, before a receipt or a terminal has them.
 func (f *Findings) AddReason(r reason.Reason) {
+	r.Expected, r.Found, r.Where = reason.Visible(r.Expected), reason.Visible(r.Found), reason.Visible(r.Where)
 	if reason.IsNote(r.Code) {
 		f.Notes = append(f.Notes, r)
 		return
