@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -81,8 +82,14 @@ func (r *Result) agree(signed, again *verdict.Judgement, redone map[string]bool,
 		differs("", fmt.Sprintf("%s %v %v", again.Verdict, again.Reasons, again.Notes), fmt.Sprintf("%s %v %v", signed.Verdict, signed.Reasons, signed.Notes))
 		return
 	}
+	// What was just computed is read back as the receipt's was: a number has one type then.
+	fresh := map[string]any{}
+	if data, err := json.Marshal(again.Facts); err != nil || json.Unmarshal(data, &fresh) != nil {
+		differs("", "facts that JSON can hold", again.Facts)
+		return
+	}
 	keys := map[string]bool{}
-	for _, facts := range []map[string]any{signed.Facts, again.Facts} {
+	for _, facts := range []map[string]any{signed.Facts, fresh} {
 		for key := range facts {
 			keys[key] = true
 		}
@@ -92,10 +99,7 @@ func (r *Result) agree(signed, again *verdict.Judgement, redone map[string]bool,
 			continue
 		}
 		a, inSigned := signed.Facts[key]
-		b, inAgain := again.Facts[key]
-		if x, ok := verdict.Number(b); ok {
-			b = x // a number read back is a float64
-		}
+		b, inAgain := fresh[key]
 		if inSigned != inAgain || a != b {
 			differs("."+key, b, a)
 		}

@@ -33,11 +33,13 @@ func (r *Result) rejudge(ctx context.Context, s *statement.Statement, f Files) e
 		}
 		reference = string(text)
 	}
-	redone := map[string]bool{}
+	// That the evidence is of what the receipt binds was compared above, the rest of binding when the receipt was read.
+	redone := map[string]bool{statement.Sources: r.sources}
 	complete := runs.CoreML != nil && runs.Canary != nil && runs.Contrast != nil
 	if !complete {
 		r.Unchecked = append(r.Unchecked, "the judgements of the runs, which need the evidence of all three")
 	} else {
+		redone[statement.Binding] = true
 		for _, j := range judge.JudgeRuns(runs, reference) {
 			if j.Name != judge.Transcript || reference != "" {
 				r.compare(s, j, redone)

@@ -141,10 +141,16 @@ func (r *Result) sourcesAgain(s *statement.Statement, path string) error {
 	if err != nil {
 		return err
 	}
-	if j := s.Predicate.Judgement(statement.Sources); j != nil {
-		f := verdict.ReadFacts(j)
-		f.Count(verdict.FactSourceFiles, check.Files, check.Files)
-		r.AddAll(f.Wrong)
+	r.sources = true
+	j := s.Predicate.Judgement(statement.Sources)
+	if j == nil {
+		return nil
+	}
+	f := verdict.ReadFacts(j)
+	f.Count(verdict.FactSourceFiles, check.Files, check.Files)
+	r.AddAll(f.Wrong)
+	if same := len(check.Mismatches) == 0; same != (j.Verdict == reason.Pass) {
+		r.Addf(reason.JudgementDiffers, j.Name, fmt.Sprintf("what %d mismatches give", len(check.Mismatches)), "%s", j.Verdict)
 	}
 	return nil
 }

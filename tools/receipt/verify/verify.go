@@ -51,6 +51,8 @@ type Result struct {
 	// Unchecked lists what could not be checked, and what it would take.
 	Unchecked []string       `json:"unchecked"`
 	Facts     map[string]any `json:"facts"`
+	// sources says that the check of the sources was at hand.
+	sources bool
 	// Receipt is the receipt, once its signature and form were found right.
 	Receipt *statement.Statement `json:"-"`
 }

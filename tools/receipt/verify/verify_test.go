@@ -354,7 +354,7 @@ func TestUnchecked(t *testing.T) {
 		t.Errorf("unchecked differs (-want +got):\n%s", diff)
 	}
 	s = newScene(t)
-	want = []string{words, "judgements taken from the receipt as signed: binding, sources, contract, parity"}
+	want = []string{words, "judgements taken from the receipt as signed: sources, contract, parity"}
 	if diff := cmp.Diff(want, s.verify(t, s.signed(t)).Unchecked); diff != "" {
 		t.Errorf("with all files, unchecked differs (-want +got):\n%s", diff)
 	}
