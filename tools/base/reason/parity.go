@@ -15,6 +15,8 @@ const (
 	ParityShifted         = "PARITY_SHIFTED"
 	ParityReversed        = "PARITY_REVERSED"
 	ParityStrides         = "PARITY_STRIDES"
+	ParityFrames          = "PARITY_FRAMES"
+	ParityOverflow        = "PARITY_OVERFLOW"
 	PredictionFailed      = "PREDICTION_FAILED"
 	EvaluationUnsupported = "EVALUATION_UNSUPPORTED"
 	IntegersInexact       = "INTEGERS_INEXACT"
@@ -33,6 +35,7 @@ const (
 	ReferenceSidecar      = "REFERENCE_SIDECAR"
 	ReferenceTerms        = "REFERENCE_TERMS"
 	PairingByReference    = "PAIRING_BY_REFERENCE"
+	PlaceByNumbers        = "PLACE_BY_NUMBERS"
 	ReferenceCoarse       = "REFERENCE_COARSE"
 	PolicyKind            = "POLICY_KIND"
 	PolicyPrecision       = "POLICY_PRECISION"
@@ -58,7 +61,9 @@ var parity = Table{
 	{Code: ParityGain, Class: Fail, Means: "The output is the reference times a factor, which no cosine shows.", Do: "Compare the last layer's weights with the checkpoint's."},
 	{Code: ParityShifted, Class: Fail, Means: "The output is the reference with its frames moved.", Do: "Check padding and the feeding of the mel."},
 	{Code: ParityReversed, Class: Fail, Means: "The output is the reference with its frames in reverse order.", Do: "Check the order of the mel's frames."},
-	{Code: ParityStrides, Class: Fail, Means: "The output begins right and slides away: its rows have another length in memory than a plain copy assumes.", Do: "Make the output contiguous; the runtime's bridge ignores strides."},
+	{Code: ParityStrides, Class: Fail, Means: "The output begins right, slides away and does not come right again: its rows have another length in memory than a plain copy assumes.", Do: "Make the output contiguous; the runtime's bridge ignores strides."},
+	{Code: ParityFrames, Class: Fail, Means: "A few frames of the output are wrong, and the others right: values overflowed there, or were left out.", Do: "Run coregate parity --bisect, which names the operation that overflowed. Convert in float32, or keep that operation in float32."},
+	{Code: ParityOverflow, Class: Note, Means: "An operation of the program gives values that float16 does not hold. What follows computes with infinities.", Do: "Keep that operation in float32 (coremltools: FP16ComputePrecision with op_selector)."},
 	{Code: PredictionFailed, Class: Fail, Means: "The encoder gave no output for the mel. The runtime would go on with memory that was never written.", Do: "Read the error; names and shapes are the usual cause (coregate inspect)."},
 	{Code: EvaluationUnsupported, Class: Inconclusive, Means: "The encoder's program uses something that cannot be evaluated here.", Do: "See the obstacles; predict on a Mac and give its tensor with --candidate."},
 	{Code: IntegersInexact, Class: Note, Means: "The program has integers above 2^24. Core ML computes them in float32, which does not hold every one of them.", Do: "Make sure that no result rests on their last digits."},
@@ -77,6 +82,7 @@ var parity = Table{
 	{Code: ReferenceSidecar, Class: Refuse, Means: "A reference tensor came without the sidecar that says how it was made, or with one that is malformed.", Do: "Write FILE.json beside it: see docs/parity.md."},
 	{Code: ReferenceTerms, Class: Refuse, Means: "The reference was not made on the terms that make it one: the source model itself, of a known revision, in float32, evaluation mode, on CPU with eager attention.", Do: "Make it again on these terms."},
 	{Code: PairingByReference, Class: Note, Means: "Weights on one side cannot be decoded here, so whether encoder and model belong together is not read from them. The source model's own reference was given, which says what the encoder must compute.", Do: "See which tensor; the numbers decide."},
+	{Code: PlaceByNumbers, Class: Note, Means: "The program holds an operation that cannot be evaluated here, so where it uses its weights is not read from it. The output was predicted elsewhere, and its numbers say what it computes.", Do: "Nothing; the numbers decide."},
 	{Code: ReferenceCoarse, Class: Refuse, Means: "The encoder's weights are finer than the .bin's, so the .bin is no reference for them.", Do: "Give the source model's own output with --reference."},
 	{Code: PolicyKind, Class: Refuse, Means: "The policy is not one for parity, or is not frozen.", Do: "Use a frozen parity policy: fp32_v2, or the profile for the encoder's precision."},
 	{Code: PolicyPrecision, Class: Refuse, Means: "The policy is for encoders of another precision than this one was found to have.", Do: "Use the profile for the precision found. Only fp32_v2 satisfies the release gate."},

@@ -3,6 +3,7 @@ package parity
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
@@ -33,6 +34,9 @@ func explain(r, c Tensor, m *Measurement) (code, found string) {
 	if n, first := silentFrames(r, c, m); n > 0 {
 		return reason.ParityZeroFrames, fmt.Sprintf("%d frame(s) of zeros, the first at %d", n, first)
 	}
+	if n, first := isolated(m); n > 0 {
+		return reason.ParityFrames, fmt.Sprintf("%d frame(s) that are wrong among %d that are right, the first at %d with %.1f dB", n, m.Frames-n, first, m.FrameSNR[first])
+	}
 	if snr := snrOf(r, c, func(f, ch int) int { return ch*m.Frames + f }, m); snr > m.SNR+margin {
 		return reason.ParityTransposed, fmt.Sprintf("%.1f dB once channels and frames change places", snr)
 	}
@@ -45,7 +49,7 @@ func explain(r, c Tensor, m *Measurement) (code, found string) {
 	if snr := snrOf(r, c, func(f, ch int) int { return (m.Frames-1-f)*m.Channels + ch }, m); snr > m.SNR+margin {
 		return reason.ParityReversed, fmt.Sprintf("%.1f dB with frames in reverse order", snr)
 	}
-	if at := misaligned(r, c, m); at >= 0 {
+	if at := misaligned(m); at >= 0 {
 		return reason.ParityStrides, fmt.Sprintf("right up to frame %d, wrong from there on: rows have another length in memory", at)
 	}
 	return "", ""
@@ -111,15 +115,51 @@ func shift(r, c Tensor, m *Measurement) (by int, snr float64) {
 }
 
 // misaligned finds a tensor whose first frame is right and whose later ones
-// slide away, as a copy that ignores strides leaves it; -1 for none.
-func misaligned(_, _ Tensor, m *Measurement) int {
+// slide away, as a copy that ignores strides leaves it; -1 for none. Frames that
+// come right again are something else.
+func misaligned(m *Measurement) int {
 	if m.Frames < 3 || m.FrameSNR[0] < m.SNR+margin {
 		return -1
 	}
 	for f, snr := range m.FrameSNR {
-		if snr < m.FrameSNR[0]-margin {
-			return f
+		if snr >= m.FrameSNR[0]-margin {
+			continue
 		}
+		right := 0
+		for _, later := range m.FrameSNR[f:] {
+			if later >= m.FrameSNR[0]-margin {
+				right++
+			}
+		}
+		if right > (m.Frames-f)/20 {
+			return -1
+		}
+		return f
 	}
 	return -1
+}
+
+// isolated counts frames that lie far below the usual one, where most are right: something overflowed there, or was
+// left out. first is the first of them.
+func isolated(m *Measurement) (n, first int) {
+	sorted := slices.Clone(m.FrameSNR)
+	slices.Sort(sorted)
+	usual := sorted[len(sorted)/2]
+	if usual < m.SNR+margin {
+		return 0, 0
+	}
+	last := 0
+	for f, snr := range m.FrameSNR {
+		if snr < usual-margin {
+			if n == 0 {
+				first = f
+			}
+			last = f
+			n++
+		}
+	}
+	if n == 0 || n > m.Frames/4 || n > 1 && n == m.Frames-first && last == m.Frames-1 {
+		return 0, 0 // many, or all from one on: that is no isolated frame
+	}
+	return n, first
 }

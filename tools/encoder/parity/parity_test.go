@@ -177,6 +177,23 @@ func TestVerdicts(t *testing.T) {
 				}
 			}
 		}), []string{"PARITY_SNR", "PARITY_COSINE", "PARITY_STRIDES"}},
+		"a frame that overflowed": {bent(func(v []float64) {
+			for i := mid; i < mid+channels; i++ {
+				v[i] = 65504
+			}
+		}), []string{"PARITY_SNR", "PARITY_COSINE", "PARITY_FRAMES"}},
+		"three frames here and there": {bent(func(v []float64) {
+			for _, f := range []int{1, 7, frames - 1} {
+				for i := f * channels; i < (f+1)*channels; i++ {
+					v[i] = -v[i]
+				}
+			}
+		}), []string{"PARITY_SNR", "PARITY_COSINE", "PARITY_FRAMES"}},
+		"the last frame alone": {bent(func(v []float64) {
+			for i := (frames - 1) * channels; i < frames*channels; i++ {
+				v[i] += 3
+			}
+		}), []string{"PARITY_SNR", "PARITY_COSINE", "PARITY_FRAMES"}},
 		"channels and frames changed over, shape kept": {bent(func(v []float64) {
 			old := slices.Clone(v)
 			for f := range frames {

@@ -93,13 +93,31 @@ func (c *checker) trace(points []point, mels, frames int) error {
 		return err
 	}
 	defer e.Close()
+	overflowed := false
 	_, err = e.plan.Trace(c.ctx, input(c.mel, mels, frames), func(s eval.Traced) {
 		v := widen(s.Tensor)
+		if n, first := infinite(v); n > 0 && !overflowed && s.DType == mil.Float16 {
+			overflowed = true
+			c.Add(reason.ParityOverflow, fmt.Sprintf("%s, line %d", c.Encoder, s.Line), "values up to 65504", fmt.Sprintf("%d of %d values of %s %q overflow, the first at index %d of %v", n, len(v), s.Op, s.Name, first, s.Shape))
+		}
 		for i := range points {
 			points[i].consider(s, v)
 		}
 	})
 	return err
+}
+
+// infinite counts the values that are infinite.
+func infinite(v []float32) (n, first int) {
+	for i, x := range v {
+		if math.IsInf(float64(x), 0) {
+			if n == 0 {
+				first = i
+			}
+			n++
+		}
+	}
+	return n, first
 }
 
 func widen(t mil.Tensor) []float32 {

@@ -200,10 +200,15 @@ func (c *checker) inspect(r *artifact.Report) bool {
 		}
 	}
 	for _, x := range r.Reasons {
-		if x.Code == reason.PairingUnreadable && c.Reference != "" {
+		switch {
+		case x.Code == reason.PairingUnreadable && c.Reference != "":
 			// The reference says what the weights must compute.
 			c.Add(reason.PairingByReference, x.Where, x.Expected, x.Found)
-		} else {
+		case x.Code == reason.OperationUnknown:
+			// The evaluator says so itself; of what was predicted elsewhere the numbers tell.
+		case x.Code == reason.PlaceUnknown && (c.Candidate != "" || c.Probe != ""):
+			c.Add(reason.PlaceByNumbers, x.Where, x.Expected, x.Found)
+		default:
 			c.AddReason(x)
 		}
 	}
@@ -211,9 +216,10 @@ func (c *checker) inspect(r *artifact.Report) bool {
 	coarse := c.Judgement.Policy == parity.GatePolicy || c.policy.AppliesTo == "float16" && quantised(r.Model)
 	for _, x := range r.Notes {
 		c.Notes = append(c.Notes, x)
-		if x.Code == reason.PairingFiner && c.Reference == "" && coarse {
-			c.Add(reason.ReferenceCoarse, x.Where, "weights that are the .bin's own, or a reference of the source's", x.Found)
-		}
+	}
+	if p := r.Pairing; p != nil && p.Finer && c.Reference == "" && coarse {
+		c.Add(reason.ReferenceCoarse, c.Encoder, "weights that are the .bin's own, or a reference of the source's",
+			fmt.Sprintf("%d values in %d tensors with more bits, by up to %.2g of the value", p.FinerValues, p.FinerTensors, p.FinerBy))
 	}
 	return r.Model != nil && r.Encoder != nil && r.Encoder.Form != "" && r.Encoder.Kind != ""
 }

@@ -149,6 +149,22 @@ func TestAnotherModelsEncoderFails(t *testing.T) {
 	}
 }
 
+// Where float16 does not hold what an operation gives, the operation is named.
+func TestBisectFindsAnOverflow(t *testing.T) {
+	o := small
+	o.Adjust = func(tensor string, _ int64, v float32) float32 {
+		if tensor == "encoder.blocks.1.mlp.0.weight" {
+			return v * 30000
+		}
+		return v
+	}
+	r, codes := run(t, Request{Model: bin(t, o), Encoder: encoded(t, bin(t, o), encoder.Float16), Policy: "fp16_v1", Bisect: true})
+	at := slices.IndexFunc(r.Notes, func(n reason.Reason) bool { return n.Code == reason.ParityOverflow })
+	if r.Verdict != reason.Failed || at < 0 || !strings.Contains(r.Notes[at].Found, "blocks_1_mlp_0_cast") {
+		t.Errorf("%s %v: %v", r.Verdict, codes, r.Notes)
+	}
+}
+
 func TestBisectFindsTheOperation(t *testing.T) {
 	other := small
 	other.Adjust = func(tensor string, _ int64, v float32) float32 {
