@@ -41,7 +41,7 @@ func (p *Protocol) Compare(s *Submission, of, than string, m Metric) Comparison 
 			accepted = append(accepted, ratio)
 		}
 	}
-	c.Ratio, c.AllRatio = spreadOf(accepted), spreadOf(all)
+	c.Ratio, c.AllRatio = SpreadOf(accepted), SpreadOf(all)
 	c.Reasons = append(c.Reasons, p.comparable(s, a, b, c, len(x))...)
 	if len(c.Reasons) == 0 {
 		c.Difference = p.differs(accepted)
@@ -73,7 +73,7 @@ func (p *Protocol) comparable(s *Submission, a, b *Arm, c Comparison, measured i
 // differs says what ratios mean: "none" below the floor, or where chance alone would often enough put as many pairs on one
 // side of equal.
 func (p *Protocol) differs(ratios []float64) string {
-	spread := spreadOf(ratios)
+	spread := SpreadOf(ratios)
 	above := 0
 	for _, r := range ratios {
 		if r > 1 {

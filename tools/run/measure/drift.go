@@ -9,7 +9,7 @@ func DriftOf(now, last *Submission) (ratio float64, ok bool) {
 	if a == nil || b == nil || now.Machine.ID == environment.Unknown || now.Machine.ID != last.Machine.ID || len(unlike(now, last)) > 0 || unlikeArms(a, b) != "" {
 		return 0, false
 	}
-	x, y := spreadOf(values(a, Warm, Encode)), spreadOf(values(b, Warm, Encode))
+	x, y := SpreadOf(values(a, Warm, Encode)), SpreadOf(values(b, Warm, Encode))
 	if x.N == 0 || y.N == 0 || y.Median <= 0 {
 		return 0, false
 	}

@@ -15,8 +15,8 @@ type Spread struct {
 	N      int     `json:"n"`
 }
 
-// spreadOf is the spread of what is finite; N is 0 if nothing is.
-func spreadOf(values []float64) Spread {
+// SpreadOf is the spread of what is finite; N is 0 if nothing is.
+func SpreadOf(values []float64) Spread {
 	v := slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 	if len(v) == 0 {
 		return Spread{}
@@ -137,7 +137,7 @@ func rowKey(s *Submission, a *Arm) string {
 func (p *Protocol) entry(s *Submission, a *Arm) Entry {
 	e := Entry{Submission: s, Arm: a, Warm: map[Metric]Spread{}, Cold: map[Metric]Spread{}, Excluded: p.excludedArm(s, a)}
 	for _, m := range Metrics {
-		e.Warm[m], e.Cold[m] = spreadOf(values(a, Warm, m)), spreadOf(values(a, Cold, m))
+		e.Warm[m], e.Cold[m] = SpreadOf(values(a, Warm, m)), SpreadOf(values(a, Cold, m))
 	}
 	return e
 }
@@ -158,7 +158,7 @@ func (p *Protocol) sum(c *Cell) {
 				cold = append(cold, e.Cold[m].Median)
 			}
 		}
-		c.Warm[m], c.Cold[m] = spreadOf(warm), spreadOf(cold)
+		c.Warm[m], c.Cold[m] = SpreadOf(warm), SpreadOf(cold)
 	}
 	for _, e := range c.Entries {
 		if len(e.Excluded) == 0 {
@@ -192,7 +192,7 @@ func (p *Protocol) Retained(a *Arm) (share float64, whole bool) {
 			last = append(last, 1/Encode.Of(r))
 		}
 	}
-	f, l := spreadOf(first), spreadOf(last)
+	f, l := SpreadOf(first), SpreadOf(last)
 	if f.N == 0 || l.N == 0 || f.Median <= 0 {
 		return math.NaN(), false
 	}
