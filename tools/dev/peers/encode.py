@@ -14,6 +14,7 @@
 # so its accuracy is told, not demanded. What it computes for the decoder's cross attention is left out of its time.
 # The last line is the median of the pairs' ratios, ours over the fastest peer's.
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -156,6 +157,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=11)
     parser.add_argument("--accuracy-only", action="store_true")
     a = parser.parse_args()
+    if not a.accuracy_only and subprocess.run([os.environ["PEER_RACE"], "pairs", str(a.pairs)]).returncode:
+        sys.exit(2)
     a.model = os.path.abspath(a.model)
     ours, threads = os.environ["PEER_OURS"], str(a.threads)
     with tempfile.TemporaryDirectory() as tmp:
@@ -183,7 +186,7 @@ def main():
             for p in peers:
                 x, y = (mine.run(), p.run()) if i % 2 else (p.run(), mine.run())[::-1]
                 if i > 0:  # the first round warms all up
-                    pairs[p.name].append(x / y)
+                    pairs[p.name].append({"ours": x, "theirs": y, "ours_first": i % 2 == 1})
                     mine.times.append(x)
                     p.times.append(y)
         bad = False
@@ -195,12 +198,17 @@ def main():
             line = f"{s.name:18} {statistics.median(s.times):.3f} ({min(s.times):.3f} to {max(s.times):.3f})"
             line += f", processor {statistics.median(s.cpu):.2f}, peak {s.peak:.0f} MB, {snr:.1f} dB against float64"
             if s is not mine:
-                line += f", ours takes {statistics.median(pairs[s.name]):.2f} of it ({min(pairs[s.name]):.2f} to {max(pairs[s.name]):.2f})"
+                ratios = [r["ours"] / r["theirs"] for r in pairs[s.name]]
+                line += f", ours takes {statistics.median(ratios):.2f} of it ({min(ratios):.2f} to {max(ratios):.2f})"
             print(line)
         if bad:
             sys.exit("a side is below 100 dB against the float64 reference")
+        if a.accuracy_only:
+            return
         fastest = min(peers, key=lambda p: statistics.median(p.times))
-        print(f"ratio {statistics.median(pairs[fastest.name]):.2f}")
+        for p in sorted(peers, key=lambda p: p is fastest):
+            rounds = {"rounds": pairs[p.name], "ours_peak_bytes": int(mine.peak * 2**20), "theirs_peak_bytes": int(p.peak * 2**20)}
+            subprocess.run([os.environ["PEER_RACE"], "judge", f"encode-{name}-{p.name}".replace(", ", "-")], input=json.dumps(rounds), text=True, check=True)
 
 
 if sys.argv[1:2] == ["serve"]:

@@ -1,0 +1,74 @@
+// Command race judges the races of tools/dev/peers by the protocol of coregate bench: eight pairs at least, sides by turns, memory
+// beside the times, and no difference below the floor.
+//
+//	race pairs N                 exits with 2 if N pairs are no comparison; asked before anything runs
+//	race judge NAME < ROUNDS     reads {"rounds": [{"ours", "theirs", "ours_first"}], "ours_peak_bytes", "theirs_peak_bytes"}, prints what it
+//	                             means, and "ratio R" last; with $PEER_REPORTS it leaves NAME.json there
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Getenv("PEER_REPORTS"), os.Stdin, os.Stdout, os.Stderr))
+}
+
+func run(args []string, reports string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if err := dispatch(args, reports, stdin, stdout); err != nil {
+		fmt.Fprintln(stderr, "race:", err)
+		return 2
+	}
+	return 0
+}
+
+func dispatch(args []string, reports string, stdin io.Reader, stdout io.Writer) error {
+	p, err := measure.LoadProtocol(measure.DefaultProtocol)
+	if err != nil {
+		return err
+	}
+	if len(args) == 2 && args[0] == "pairs" {
+		n, err := strconv.Atoi(args[1])
+		if err != nil {
+			return fmt.Errorf("pairs %q: expected a number", args[1])
+		}
+		return p.CheckPairs(n)
+	}
+	if len(args) != 2 || args[0] != "judge" {
+		return fmt.Errorf("expected pairs N, or judge NAME, found %q", args)
+	}
+	data, err := io.ReadAll(io.LimitReader(stdin, 1<<20))
+	if err != nil {
+		return err
+	}
+	r := &measure.Race{Schema: measure.Schema, Protocol: p.Ref, Name: args[1], Machine: environment.CaptureMachine(environment.Unknown), After: environment.Capture(".", 200*time.Millisecond)}
+	if err := json.Unmarshal(data, r); err != nil {
+		return fmt.Errorf("rounds: %w", err)
+	}
+	spread, difference, err := p.JudgeRace(r)
+	if err != nil {
+		return err
+	}
+	if reports != "" {
+		report, err := strictjson.Canonical(r)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(reports, filepath.Base(r.Name)+".json"), report, 0o644); err != nil {
+			return err
+		}
+	}
+	what := map[string]string{"none": "no difference", "lower": "ours takes less", "higher": "ours takes more"}[difference]
+	_, err = fmt.Fprintf(stdout, "%s: %s by %s (%s)\nratio %.2f\n", r.Name, what, spread.Show(3, "of theirs"), p.Ref.Name, spread.Median)
+	return err
+}
