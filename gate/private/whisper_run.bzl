@@ -81,9 +81,11 @@ def _whisper_run_impl(ctx):
     spec = ctx.actions.declare_file(ctx.label.name + ".spec.json")
     ctx.actions.write(spec, json.encode_indent(_spec(ctx, toolchain, encoder)) + "\n")
 
-    inputs = [spec, toolchain.identity, cli.defines, cli.pin.pin, ctx.file.model, ctx.file.audio]
+    reference = [ctx.file.reference] if ctx.file.reference else []
+    inputs = reference + [spec, toolchain.identity, cli.defines, cli.pin.pin, ctx.file.model, ctx.file.audio]
     args = ctx.actions.args()
     args.add(spec, format = "--spec=%s")
+    args.add_all(reference, format_each = "--reference=%s")
     args.add(evidence, format = "--evidence=%s")
     args.add(observations, format = "--observations=%s")
     ctx.actions.run(
@@ -150,6 +152,10 @@ could be tried again; tests and receipts judge the evidence. There is one attemp
         ),
         "public": attr.bool(
             doc = "Whether audio and words may be published. Otherwise evidence holds digests and markers, and no word.",
+        ),
+        "reference": attr.label(
+            allow_single_file = True,
+            doc = "Text file with the words that the audio holds. The evidence of a private run then says where its words differ, as counts, positions and keyed digests.",
         ),
         "language": attr.string(
             mandatory = True,

@@ -31,6 +31,18 @@ type Result struct {
 	Stderr       []byte
 }
 
+// Hear adds to the evidence of a run how its words differ from the reference words, and binds the observations to it
+// again. compare is given the words on stdout and keeps none of them.
+func (r *Result) Hear(compare func(stdout string) *evidence.Heard) error {
+	r.Evidence.Heard = compare(string(r.Stdout))
+	data, err := evidence.Encode(r.Evidence)
+	if err != nil {
+		return err
+	}
+	r.Observations.EvidenceSHA256 = evidence.SHA256(data)
+	return nil
+}
+
 // Run does what the spec says, once. An error is a broken or forbidden input (a [*reason.Error]); how the
 // program ended is never one.
 func Run(ctx context.Context, s *Spec) (*Result, error) {
