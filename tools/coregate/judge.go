@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,9 @@ A log is raw stderr, or a text with the head lines "exit: …" and "argv: …" a
 "--- stderr" and "--- stdout". --exit takes an exit code, "signal N", a signal's name or "timeout".`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
 			return f.run(cmd.InOrStdin(), cmd.OutOrStdout(), args)
 		},
 	}
@@ -49,6 +53,30 @@ A log is raw stderr, or a text with the head lines "exit: …" and "argv: …" a
 	cmd.Flags().BoolVar(&f.silent, "silence", false, "the fixture holds no words, so an empty transcript is right")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// check refuses flags that the given input makes meaningless: a flag that is not read is a mistake that nobody sees.
+func (f judgeFlags) check(cmd *cobra.Command, args []string) error {
+	together := f.coreml != "" || f.canary != "" || f.contrast != ""
+	var input string
+	var unread []string
+	switch {
+	case f.log != "":
+		input, unread = "--log", []string{"reference"}
+	case together:
+		input, unread = "the evidence of a gate's runs", []string{"exit", "kind", "argv", "silence"}
+		if f.reference == "" {
+			return fmt.Errorf("--reference is missing: the transcript judgement compares the words of --coreml and --contrast with a text file; name it, or judge each run's evidence by itself")
+		}
+	case len(args) == 1:
+		input, unread = "evidence, which says this itself", []string{"exit", "kind", "argv", "reference"}
+	}
+	for _, name := range unread {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is not read beside %s: leave it out, or give the input that it belongs to", name, input)
+		}
+	}
+	return nil
 }
 
 func (f judgeFlags) run(stdin io.Reader, stdout io.Writer, args []string) error {
@@ -72,6 +100,9 @@ func (f judgeFlags) judgeLog(stdin io.Reader, stdout io.Writer) error {
 		return err
 	}
 	r, err := judge.ParseLog(text)
+	if refused, ok := refusal(err); ok {
+		return refused.print(stdout, "log", f.asJSON)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +130,9 @@ func (f judgeFlags) judgeLog(stdin io.Reader, stdout io.Writer) error {
 func (f judgeFlags) judgeOne(stdout io.Writer, path string) error {
 	e, _, err := evidence.ReadFile(path)
 	if err != nil {
+		if refused, ok := refusal(err); ok {
+			return refused.print(stdout, "evidence", f.asJSON)
+		}
 		if looksLikeLog(path) {
 			err = fmt.Errorf("%w: it is no evidence.json; a log at hand is judged by --log %s", err, path)
 		}
@@ -107,6 +141,15 @@ func (f judgeFlags) judgeOne(stdout io.Writer, path string) error {
 	r := judge.FromEvidence(e)
 	r.Words = !f.silent
 	return printJudgement(stdout, judge.Judge(r), f.asJSON)
+}
+
+// refusal is the report of an input that was refused by a code, if err is one.
+func refusal(err error) (report, bool) {
+	var refused *reason.Error
+	if !errors.As(err, &refused) {
+		return report{}, false
+	}
+	return report{Findings: verdict.From(refused.Reason), Facts: map[string]any{}}, true
 }
 
 // looksLikeLog says whether a file begins otherwise than JSON's objects do.
@@ -132,6 +175,9 @@ func (f judgeFlags) judgeRuns(stdout io.Writer) error {
 			continue
 		}
 		e, _, err := evidence.ReadFile(side.path)
+		if refused, ok := refusal(err); ok {
+			return refused.print(stdout, "evidence", f.asJSON)
+		}
 		if err != nil {
 			return err
 		}

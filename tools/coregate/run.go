@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +26,7 @@ func newRunCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "run [flags] [-- ARGUMENTS OF WHISPER-CLI]",
-		Short: "Run whisper-cli once in a closed world, write its evidence, and judge it",
+		Short: "Run whisper-cli once in isolation, write its evidence, and judge it",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s := &spec
 			s.Schema, s.Kind, s.Lane, s.Arguments = 1, evidence.Kind(kind), evidence.Lane(lane), args
@@ -36,6 +37,8 @@ func newRunCmd() *cobra.Command {
 				}
 				s = read
 			} else if err := out.Ready(s); err != nil {
+				return err
+			} else if err := named(s); err != nil && s.Check() == nil { // a refused spec is a verdict
 				return err
 			}
 			return runOnce(cmd.Context(), cmd.OutOrStdout(), s, out, silent, asJSON)
@@ -81,12 +84,38 @@ func runOnce(ctx context.Context, stdout io.Writer, s *runner.Spec, out runner.O
 	}
 	r := judge.FromEvidence(result.Evidence)
 	r.Words = !silent
-	if s.Public {
-		if !asJSON {
-			printHeard(stdout, r.Stdout)
+	if s.Public && !asJSON {
+		printHeard(stdout, r.Stdout)
+	}
+	j := judge.Judge(r)
+	if !asJSON && j.Has(reason.LoaderFailed, reason.ProgramNotStarted, reason.LogForeign, reason.ExitCode) {
+		printLastLines(stdout, result.Stderr)
+	}
+	return printJudgement(stdout, j, asJSON)
+}
+
+// named refuses a run without the inputs that every run has.
+func named(s *runner.Spec) error {
+	for _, f := range []struct{ flag, value string }{{"--cli", s.CLI}, {"--model", s.Model}, {"--audio", s.Audio}, {"--pin", s.Pin}} {
+		if f.value == "" {
+			return fmt.Errorf("%s is missing: a run has a whisper-cli, a model, a recording and the pin.json of its source", f.flag)
 		}
 	}
-	return printJudgement(stdout, judge.Judge(r), asJSON)
+	if s.Kind == evidence.KindCanary && s.Lane == evidence.LaneEmulated {
+		s.HeapFill = canaryHeapFill
+	}
+	return nil
+}
+
+// canaryHeapFill is the byte that fresh memory of a negative control is filled with, as in a gate.
+const canaryHeapFill = 0xaa
+
+// printLastLines shows what a program that did not get to its log said itself.
+func printLastLines(w io.Writer, stderr []byte) {
+	lines := strings.Split(strings.TrimSpace(string(stderr)), "\n")
+	for _, line := range lines[max(0, len(lines)-5):] {
+		fmt.Fprintf(w, "  | %s\n", reason.Visible(line))
+	}
 }
 
 // printHeard shows what a run wrote, which is text of a model.

@@ -171,6 +171,7 @@ func contrasts() []Mutant {
 		{ID: "contrast-coreml", Fakes: "a build without Core ML", Made: "the contrast run's system_info says COREML = 1", Code: reason.ContrastCoreML, Bend: stderr("contrast", "COREML = 0", "COREML = 1")},
 		{ID: "contrast-load-line", Fakes: "a build without Core ML", Made: "the contrast run has the load line", Code: reason.ContrastCoreML, Bend: stderr("contrast", crossLine, loadedLine+crossLine)},
 		{ID: "contrast-no-encoder", Fakes: "ggml's encoder", Made: "the contrast run has no encode buffer", Code: reason.ContrastNoEncoder, Bend: stderr("contrast", encodeLine, "")},
+		{ID: "warmed-emulated", Fakes: "a cold run", Made: "a positive run of the emulated lane was warmed up, which its runner never does", Code: reason.EvidenceContradicts, Bend: func(g *Gate) { g.CoreML.WarmUps = 1 }},
 		{ID: "contrast-missing", Fakes: "a gate", Made: "there is no contrast run", Code: reason.EvidenceMissing, Bend: func(g *Gate) { g.Contrast = nil }},
 		{ID: "contrast-is-positive", Fakes: "a contrast run", Made: "the positive run's evidence in its place", Code: reason.EvidenceKind, Bend: func(g *Gate) { g.Contrast = evidencetest.Sample(evidence.KindCoreML) }},
 	}

@@ -46,7 +46,7 @@ func Variants() []Variant {
 			}
 		}},
 		{"attempt-again", "a positive run that was asked for a second time", func(g *Gate) { g.CoreML.Attempt = 2 }},
-		{"warmed", "a positive run that was warmed up once", func(g *Gate) { g.CoreML.WarmUps = 1 }},
+		{"started-again", "a positive run that a remote service started a second time", func(g *Gate) { g.CoreML.Attempts = 2 }},
 		{"defines-known", "the defines are known and are the flavour's", func(g *Gate) {
 			g.CoreML.Defines, g.Canary.Defines = []string{"WHISPER_USE_COREML"}, []string{"WHISPER_USE_COREML"}
 			g.Contrast.Defines = []string{"WHISPER_VERSION=\"1.9.1\""}

@@ -15,6 +15,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 )
 
 // TestMain makes this test binary a stand-in for Bazel, whose outputs lie in a world of a test.
@@ -123,7 +124,7 @@ func TestAudit(t *testing.T) {
 			w.Write(t)
 		}, reason.Unknown, []string{"AUDIT_LANE_DIFFERS"}},
 		{"another run of the same", func(t *testing.T, w *gatefixture.World) {
-			w.CoreML.Environment["LC_ALL"] = "en"
+			evidencetest.Edit(w.CoreML, "4.85 MB", "4.86 MB")
 			w.Write(t)
 		}, reason.Failed, []string{"AUDIT_EVIDENCE_DIFFERS"}},
 		{"a canary that crashes now", func(t *testing.T, w *gatefixture.World) {

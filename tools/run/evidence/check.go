@@ -48,8 +48,13 @@ func (e *Evidence) Check() error {
 	if (e.Kind == KindCoreML) != (e.Digests.Encoder != nil) {
 		return fmt.Errorf("evidence: a %s run with encoder digest %v: coreml runs have one and no others", e.Kind, e.Digests.Encoder != nil)
 	}
-	if e.Attempts < 1 || e.WarmUps < 0 {
-		return fmt.Errorf("evidence: %d attempts and %d warm-ups, expected at least 1 and 0", e.Attempts, e.WarmUps)
+	// A token tells a second start from the first, and no third from the second.
+	if e.Attempts < 1 || e.Attempts > 2 || e.WarmUps < 0 || e.WarmUps > 1 {
+		return fmt.Errorf("evidence: %d attempts and %d warm-ups, expected 1 or 2, and at most 1", e.Attempts, e.WarmUps)
+	}
+	if e.Stdout.Complete != e.Public || e.Stderr.Complete != e.Public || e.Public && e.Words != nil {
+		return fmt.Errorf("evidence: public is %v, with all lines of stdout %v, of stderr %v, and a count of words %v: public evidence has all lines and no count, other evidence no line of stdout",
+			e.Public, e.Stdout.Complete, e.Stderr.Complete, e.Words != nil)
 	}
 	if e.Attempt < 0 || e.Attempt != 0 && e.Kind != KindCoreML {
 		return fmt.Errorf("evidence: a %s run asked for again as attempt %d: only a positive run can be", e.Kind, e.Attempt)
@@ -72,6 +77,9 @@ func (e *Evidence) Check() error {
 }
 
 func (x Exit) check() error {
+	if x.OOMKilled && (x.Kind != ExitSignal || x.Signal != 9) {
+		return fmt.Errorf("evidence: exit is %+v: the system kills for memory by signal 9 only", x)
+	}
 	ok := false
 	switch x.Kind {
 	case ExitCode:

@@ -13,10 +13,12 @@
 package evidence
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
@@ -188,8 +190,14 @@ func Encode(e *Evidence) ([]byte, error) {
 	return strictjson.Canonical(e)
 }
 
-// Decode reads the bytes of an evidence.json.
+// Decode reads the bytes of an evidence.json. Of a newer schema or newer rules of normalisation than this version knows,
+// it returns a [*reason.Error] with the code EVIDENCE_NEWER.
 func Decode(data []byte) (*Evidence, error) {
+	var version struct{ Schema, Normalisation int }
+	if json.Unmarshal(data, &version) == nil && (version.Schema > Schema || version.Normalisation > NormalisationVersion) {
+		return nil, reason.Errorf(reason.EvidenceNewer, "evidence", fmt.Sprintf("schema %d and normalisation %d at most", Schema, NormalisationVersion),
+			"schema %d and normalisation %d", version.Schema, version.Normalisation)
+	}
 	e := &Evidence{}
 	if err := strictjson.DecodeCanonical(data, e); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)

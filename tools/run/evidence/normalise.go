@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
@@ -59,8 +60,14 @@ func (n Normaliser) Line(line string) string {
 	return line
 }
 
+// MaxLines bounds the lines of a stream; a longer one counts as truncated there.
+const MaxLines = 1 << 17
+
 // Stream normalises a whole stream. keepAll keeps every line; otherwise only those that keep accepts.
 func (n Normaliser) Stream(raw []byte, truncated, keepAll bool, keep func(string) bool) Stream {
+	if end := lineEnd(raw, MaxLines); end < len(raw) {
+		raw, truncated = raw[:end], true
+	}
 	lines := splitLines(string(raw))
 	for i := range lines {
 		lines[i] = n.Line(lines[i])
@@ -72,6 +79,19 @@ func (n Normaliser) Stream(raw []byte, truncated, keepAll bool, keep func(string
 		}
 	}
 	return s
+}
+
+// lineEnd is the offset after the nth LF, or the length of a text with fewer.
+func lineEnd(text []byte, n int) int {
+	at := 0
+	for range n {
+		i := bytes.IndexByte(text[at:], '\n')
+		if i < 0 {
+			return len(text)
+		}
+		at += i + 1
+	}
+	return at
 }
 
 // splitLines splits at LF; text after the last LF is a line as well.

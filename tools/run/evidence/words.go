@@ -1,8 +1,11 @@
 package evidence
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/logtext"
 )
 
 // WordCount stands for the words of a run that may not be kept: how many there were, and the SHA-256
@@ -20,8 +23,11 @@ func CountWords(text string) WordCount {
 }
 
 // Words splits text into lower-case words of letters, digits and inner apostrophes: the smallest
-// normalisation that is of use.
+// normalisation that is of use. A text in which nothing was said ([Said]) has none.
 func Words(text string) []string {
+	if !Said(text) {
+		return nil
+	}
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
 	})
@@ -32,4 +38,25 @@ func Words(text string) []string {
 		}
 	}
 	return out
+}
+
+var (
+	// timeSpan is what stands before each segment when time stamps are on; languages differ in the decimal mark.
+	timeSpan = regexp.MustCompile(`\[?\d+:\d\d(?::\d\d)?(?:[.,]\d+)?\s*-->\s*\d+:\d\d(?::\d\d)?(?:[.,]\d+)?\]?`)
+	// annotation is what a model writes in place of words: [BLANK_AUDIO], [ Silence ], <|nospeech|>.
+	annotation = regexp.MustCompile(`\[[^\[\]]*\]|<\|[^|]*\|>`)
+)
+
+// Said says that a transcript has at least one word. It is the one definition of that: letters or digits that are left
+// when terminal codes, invisible characters, time stamps and annotations in square brackets are taken away. What a
+// decoder writes of silence or of NaN (`...`, `!!!!!!!!`, `[BLANK_AUDIO]`) says nothing.
+func Said(transcript string) bool {
+	text := strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\r' && r != '\t' && logtext.Invisible(r) {
+			return -1
+		}
+		return r
+	}, logtext.Uncoloured(transcript))
+	text = annotation.ReplaceAllString(timeSpan.ReplaceAllString(text, " "), " ")
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }

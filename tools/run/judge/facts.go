@@ -21,6 +21,7 @@ const (
 	factEncodeBuffers   = "ggml_encode_buffers"
 	factContextErrors   = "context_errors"
 	factSystemInfoLines = "system_info_lines"
+	factEncoderRuns     = "encoder_runs"
 	factReferenceWords  = "reference_words"
 	factCoreMLWords     = "coreml_words"
 	factContrastWords   = "contrast_words"
@@ -61,6 +62,9 @@ func CheckFacts(j *verdict.Judgement, gate *policy.Policy) []reason.Reason {
 	f.Text(factCoreML, string(coreml))
 	for i, key := range []string{factSystemInfoLines, factLoadMarkers, factLoadFailures, factEncodeBuffers, factContextErrors} {
 		f.Count(key, shown[i], shown[i])
+	}
+	if j.Name != Canary {
+		f.Count(factEncoderRuns, 1, many)
 	}
 	return f.Wrong
 }

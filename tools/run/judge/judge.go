@@ -15,6 +15,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // Names of the judgements of this package.
@@ -34,6 +35,8 @@ type Run struct {
 	// Exit is nil where nothing is known about it.
 	Exit   *evidence.Exit
 	Stderr []string
+	// StderrNumbers are the places of Stderr's lines in the file that they come from, from 1; nil if Stderr is whole.
+	StderrNumbers []int
 	// Stdout is meaningful when StdoutKnown.
 	Stdout      []string
 	StdoutKnown bool
@@ -53,6 +56,8 @@ type Run struct {
 	Words bool
 	// Withheld stands for the words on stdout of a run whose stdout is not known; nil where nothing does.
 	Withheld *evidence.WordCount
+	// Evidence is what the run was captured as; nil for a log.
+	Evidence *evidence.Evidence
 	// Mixed names what shows that a log at hand holds more than one run; "" where nothing does.
 	Mixed string
 }
@@ -62,7 +67,7 @@ func FromEvidence(e *evidence.Evidence) *Run {
 	r := &Run{
 		Kind: e.Kind, Lane: e.Lane, Exit: &e.Exit, Stderr: e.Stderr.Lines, Stdout: e.Stdout.Lines, StdoutKnown: e.Stdout.Complete,
 		Truncated: e.Stderr.Truncated || e.Stdout.Truncated, EncoderPath: &e.EncoderPath, Attempts: e.Attempts, WarmUps: e.WarmUps, Fault: e.Fault,
-		Flavour: e.Flavour, Defines: e.Defines, Withheld: e.Words,
+		Flavour: e.Flavour, Defines: e.Defines, Withheld: e.Words, Evidence: e,
 	}
 	if len(e.Argv) > 0 {
 		r.Argv = e.Argv[1:]
@@ -73,7 +78,7 @@ func FromEvidence(e *evidence.Evidence) *Run {
 // Judge judges one run by its kind.
 func Judge(r *Run) *verdict.Judgement {
 	f := verdict.NewJudgement(Markers)
-	m := readMarkers(r.Stderr)
+	m := readMarkers(r.Stderr, r.StderrNumbers)
 	m.facts(f, r.Exit)
 	switch r.Kind {
 	case evidence.KindCanary:
@@ -88,8 +93,32 @@ func Judge(r *Run) *verdict.Judgement {
 	if r.Mixed != "" {
 		f.Add(reason.StaleLog, "log", "the log of one run", "a second "+r.Mixed)
 	}
-	fault(f, r.Fault)
+	faults(f, m, r)
+	together(f, m, r)
 	return f
+}
+
+// number is the place of a line of stderr in the file that it comes from.
+func (r *Run) number(i int) int {
+	if i < len(r.StderrNumbers) {
+		return r.StderrNumbers[i]
+	}
+	return i + 1
+}
+
+// faults fails a run of a double that was told to misbehave, by the evidence or by the double's own word.
+func faults(f *verdict.Judgement, m markers, r *Run) {
+	fault(f, r.Fault)
+	for _, a := range m.exact[whispercpp.LineDouble] {
+		said := a.Value(0)
+		switch {
+		case said == "":
+		case r.Evidence != nil && said != r.Fault:
+			f.Add(reason.EvidenceContradicts, a.where(), "fault "+quote(r.Fault)+", as the evidence says", quote(said))
+		case r.Evidence == nil && said != "none":
+			f.Add(reason.FaultInjected, a.where(), "no fault", quote(said))
+		}
+	}
 }
 
 // fault fails a run of a double that was told to misbehave, after all else that is wrong with it.
@@ -97,37 +126,6 @@ func fault(f *verdict.Judgement, setting string) {
 	if setting != "" && setting != "none" {
 		f.Add(reason.FaultInjected, "fault", "no fault", setting)
 	}
-}
-
-// signalNames are those that a crash shows; numbers are the same on Linux and macOS but for SIGBUS.
-var signalNames = map[int]string{4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS on Linux", 8: "SIGFPE", 9: "SIGKILL", 10: "SIGBUS on macOS", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM", 24: "SIGXCPU"}
-
-func signalName(n int) string {
-	if name, ok := signalNames[n]; ok {
-		return fmt.Sprintf("signal %d (%s)", n, name)
-	}
-	return fmt.Sprintf("signal %d", n)
-}
-
-// effective folds the shell's exit codes for signals (128 + n) into signals.
-func effective(x evidence.Exit) evidence.Exit {
-	if x.Kind == evidence.ExitCode && x.Code > 128 && x.Code < 160 {
-		return evidence.Exit{Kind: evidence.ExitSignal, Signal: x.Code - 128, OOMKilled: x.OOMKilled}
-	}
-	return x
-}
-
-// DescribeExit says in words how a run ended.
-func DescribeExit(x evidence.Exit) string {
-	switch x.Kind {
-	case evidence.ExitTimeout:
-		return "the deadline"
-	case evidence.ExitMemory:
-		return "a stop for want of memory"
-	case evidence.ExitSignal:
-		return signalName(x.Signal)
-	}
-	return fmt.Sprintf("exit %d", x.Code)
 }
 
 func plural(n int, what string) string {

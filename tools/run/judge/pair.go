@@ -56,7 +56,12 @@ func judgeEvidence(name string, kind evidence.Kind, e *evidence.Evidence) *verdi
 	case e.Kind != kind:
 		f.Add(reason.EvidenceKind, "kind", string(kind), string(e.Kind))
 	default:
-		return Judge(FromEvidence(e))
+		j := Judge(FromEvidence(e))
+		if e.Defines == nil {
+			// A single run may lack them (coregate run knows no compile action); a gate's may not.
+			j.Add(reason.EvidenceContradicts, "defines", "the -D arguments of the actions that compiled whisper.cpp", "none")
+		}
+		return j
 	}
 	return f
 }
@@ -71,6 +76,8 @@ func same(j *verdict.Judgement, a, b *evidence.Evidence, binary bool) {
 	}{
 		{"whisper-cli", a.Digests.CLI, b.Digests.CLI, binary},
 		{"flavour", a.Flavour, b.Flavour, binary},
+		{"evaluator", digest(a.Digests.Evaluator), digest(b.Digests.Evaluator), binary || b.Digests.Evaluator != nil},
+		{"defines", fmt.Sprint(a.Defines), fmt.Sprint(b.Defines), binary},
 		{"model", a.Digests.Model, b.Digests.Model, true},
 		{"audio", a.Digests.Audio, b.Digests.Audio, true},
 		{"lane", string(a.Lane), string(b.Lane), true},
@@ -82,4 +89,12 @@ func same(j *verdict.Judgement, a, b *evidence.Evidence, binary bool) {
 			j.Add(reason.RunsDiffer, string(b.Kind)+" run against the coreml run", c.what+" "+c.a, c.b)
 		}
 	}
+}
+
+// digest spells a digest that may be absent.
+func digest(sum *string) string {
+	if sum == nil {
+		return "none"
+	}
+	return *sum
 }

@@ -34,15 +34,17 @@ func TestParseLog(t *testing.T) {
 		want       *Run
 	}{
 		{"sections", "# x; argv had -ac 512\nexit: 0\n--- stderr\na\n\nb\n--- stdout\nw\n", &Run{
-			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Argv: []string{"-ac", "512"}, Stderr: []string{"a", "", "b"}, Stdout: []string{"w"}, StdoutKnown: true}},
-		{"raw stderr", "whisper_init_state: x\nexit: 3\nlast", &Run{
-			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode, Code: 3}, Stderr: []string{"whisper_init_state: x", "last"}}},
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Argv: []string{"-ac", "512"}, Stderr: []string{"a", "b"}, StderrNumbers: []int{4, 6}, Stdout: []string{"w"}, StdoutKnown: true}},
+		{"raw stderr", "exit: 3\nwhisper_init_state: x\nlast", &Run{
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode, Code: 3}, Stderr: []string{"whisper_init_state: x", "last"}, StderrNumbers: []int{2, 3}}},
 		{"an exit line inside a stream", "exit: 0\n--- stderr\nexit: 3\n", &Run{
-			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Stderr: []string{"exit: 3"}}},
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Stderr: []string{"exit: 3"}, StderrNumbers: []int{3}}},
 		{"CRLF", "exit: 0\r\n--- stderr\r\na\r\n", &Run{
-			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Stderr: []string{"a"}}},
+			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Stderr: []string{"a"}, StderrNumbers: []int{3}}},
 		{"argv", "argv: -m m.bin -np\nexit: 0\n--- stderr\n", &Run{
 			Kind: "coreml", Words: true, Exit: &evidence.Exit{Kind: evidence.ExitCode}, Argv: []string{"-m", "m.bin", "-np"}}},
+		{"streams by a container's log", "2026-01-02T03:04:05.6Z stderr F a\n2026-01-02T03:04:05.7Z stdout P w\n2026-01-02T03:04:05.8Z stdout F o\n", &Run{
+			Kind: "coreml", Words: true, Stderr: []string{"a"}, StderrNumbers: []int{1}, Stdout: []string{"wo"}, StdoutKnown: true}},
 	} {
 		got, err := ParseLog([]byte(c.text))
 		if err != nil {
@@ -50,6 +52,22 @@ func TestParseLog(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s differs (-want +got):\n%s", c.name, diff)
+		}
+	}
+	for name, text := range map[string]string{
+		"an exit line in raw text":       "whisper_init_state: x\nexit: 0\nlast",
+		"an exit line below raw text":    "whisper_init_state: x\nexit: 0",
+		"a log above the first section":  "exit: 0\nwhisper_init_state: x\n--- stderr\ny\n",
+		"text above the first section":   "something\n--- stderr\ny\n",
+		"two ends in one exit line":      "exit: 0 139\n--- stderr\n",
+		"an end and a signal":            "exit: code 0 signal 11\n--- stderr\n",
+		"a signal and another's code":    "exit: signal 11 (134)\n--- stderr\n",
+		"an end with a tail":             "exit: 0 # was 139\n--- stderr\n",
+		"an unknown signal":              "exit: SIGNOPE\n--- stderr\n",
+		"a code beyond what a byte says": "exit: 256\n--- stderr\n",
+	} {
+		if r, err := ParseLog([]byte(text)); err == nil {
+			t.Errorf("%s is read: %+v", name, r)
 		}
 	}
 	if _, err := ParseLog([]byte("exit: perhaps\n--- stderr\n")); err == nil {

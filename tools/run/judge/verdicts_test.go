@@ -77,7 +77,8 @@ func TestVerdicts(t *testing.T) {
 			edit(loadingLine, loadedLine+loadingLine)(e)
 		}, reason.Failed, "STALE_LOG"},
 		{"loaded from nowhere", "coreml", edit(loadingLine, ""), reason.Failed, "STALE_LOG"},
-		{"encoder not there", "coreml", func(e *evidence.Evidence) { e.EncoderPath.Before = false }, reason.Failed, "STALE_LOG"},
+		{"encoder not there", "coreml", func(e *evidence.Evidence) { e.EncoderPath.Before = false }, reason.Failed, "ENCODER_NOT_STAGED"},
+		{"encoder gone", "coreml", func(e *evidence.Evidence) { e.EncoderPath.After = false }, reason.Failed, "ENCODER_NOT_STAGED"},
 		{"refused", "coreml", func(e *evidence.Evidence) {
 			code(3)(e)
 			evidencetest.SetStreams(e, evidencetest.Stderr("canary"), "")
@@ -126,7 +127,8 @@ func TestVerdicts(t *testing.T) {
 		{"refusal without the context error", "canary", edit("error: failed to initialize whisper context\n", ""), reason.Failed, "CANARY_MARKER_ABSENT"},
 		{"refusal without the load failure", "canary", edit(failedLine, ""), reason.Failed, "CANARY_MARKER_ABSENT"},
 		{"refusal over the model", "canary", func(e *evidence.Evidence) {
-			evidencetest.SetStreams(e, "whisper_init_from_file_with_params_no_state: failed to open 'x.bin'\nerror: failed to initialize whisper context\n", "")
+			evidencetest.SetStreams(e, "whisper_init_from_file_with_params_no_state: loading model from 'ggml-model.bin'\n"+
+				"whisper_init_from_file_with_params_no_state: failed to open 'ggml-model.bin'\nerror: failed to initialize whisper context\n", "")
 		}, reason.Unknown, "CANARY_WRONG_CAUSE"},
 		{"refusal after a load", "canary", edit(failedLine, loadedLine+failedLine), reason.Failed, "CANARY_LOADED"},
 		{"refusal at the second try", "canary", func(e *evidence.Evidence) { e.Attempts = 2 }, reason.Failed, "CANARY_RETRIED"},

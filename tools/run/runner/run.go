@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -139,25 +138,9 @@ func (s *Spec) identity() (map[string]string, error) {
 	return out, nil
 }
 
-// environment is the program's whole environment. Variables that change a run (WHISPER_ARG_DEVICE,
-// GGML_BACKEND_PATH, GGML_METAL_…, WHISPER_COMMON_…, DYLD_… and LD_…) are absent by construction.
+// environment is the program's whole environment.
 func environment(s *Spec, st *staging) map[string]string {
-	env := map[string]string{
-		"HOME":   st.path("home"),
-		"LC_ALL": "C",
-		"PATH":   "/usr/bin:/bin",
-		"TMPDIR": st.path("tmp"),
-		"TZ":     "UTC",
-	}
-	if s.HeapFill != 0 {
-		// glibc fills with the complement of what it is told; other C libraries ignore the variable.
-		env["MALLOC_PERTURB_"] = strconv.Itoa(255 - s.HeapFill)
-	}
-	if s.Lane == evidence.LaneEmulated && s.Evaluator != "" {
-		env["COREML_GATE_EVALUATOR"] = st.path(stagedEvaluator)
-		env["COREML_GATE_DOUBLE_FAULT"] = s.fault()
-	}
-	return env
+	return evidence.Environment(st.path, s.HeapFill, s.Lane == evidence.LaneEmulated && s.Evaluator != "", s.fault())
 }
 
 // defines reads what the compile actions were given.

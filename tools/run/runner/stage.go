@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 // Staged names: neutral, so that neither log nor evidence says what the files were called.
@@ -22,7 +23,7 @@ const (
 	stagedModel     = "ggml-model.bin"
 	stagedEncoder   = "ggml-model-encoder.mlmodelc" // what upstream derives from stagedModel
 	stagedAudio     = "audio"
-	stagedEvaluator = "gate_evaluator"
+	stagedEvaluator = evidence.StagedEvaluator
 )
 
 // doubleMark stands in every binary that was linked with the emulated lane's double.

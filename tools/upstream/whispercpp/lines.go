@@ -1,6 +1,9 @@
 package whispercpp
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // LineKind names what a line of a log says.
 type LineKind string
@@ -8,35 +11,45 @@ type LineKind string
 // The lines that a judge may read. Texts are those of the supported pin; the load lines have kept
 // their spelling since v1.3.0.
 const (
-	LineLoading      LineKind = "coreml_loading"
-	LineFirstRun     LineKind = "coreml_first_run"
-	LineLoadFailed   LineKind = "coreml_load_failed"
-	LineLoaded       LineKind = "coreml_loaded"
-	LineEncodeBuffer LineKind = "encode_buffer"
-	LineBuffer       LineKind = "buffer"
-	LineSystemInfo   LineKind = "system_info"
-	LineContextError LineKind = "context_error"
-	LineModelFile    LineKind = "model_file"
-	LineModelStub    LineKind = "model_stub"
-	LineModelBad     LineKind = "model_bad"
-	LineModelMissing LineKind = "model_missing"
-	LineModelFact    LineKind = "model_fact"
-	LineProcessing   LineKind = "processing"
-	LineAudioBad     LineKind = "audio_bad"
-	LineOutputBad    LineKind = "output_bad"
-	LineProcessError LineKind = "process_error"
-	LineUsage        LineKind = "usage"
-	LineBadNumber    LineKind = "bad_number"
-	LineDTW          LineKind = "dtw"
-	LineANEFailed    LineKind = "ane_failed"
-	LinePlanAborted  LineKind = "plan_aborted"
-	LineSandbox      LineKind = "sandbox_denied"
-	LineAbort        LineKind = "abort"
-	LineDouble       LineKind = "double"
-	LineTiming       LineKind = "timing"
-	LineStubProgram  LineKind = "deprecated_program"
-	LineOOM          LineKind = "oom"
-	LineLibrary      LineKind = "library"
+	LineLoading          LineKind = "coreml_loading"
+	LineFirstRun         LineKind = "coreml_first_run"
+	LineLoadFailed       LineKind = "coreml_load_failed"
+	LineLoaded           LineKind = "coreml_loaded"
+	LineEncodeBuffer     LineKind = "encode_buffer"
+	LineBuffer           LineKind = "buffer"
+	LineSystemInfo       LineKind = "system_info"
+	LineContextError     LineKind = "context_error"
+	LineModelFile        LineKind = "model_file"
+	LineModelStub        LineKind = "model_stub"
+	LineModelBad         LineKind = "model_bad"
+	LineModelMissing     LineKind = "model_missing"
+	LineModelFact        LineKind = "model_fact"
+	LineProcessing       LineKind = "processing"
+	LineInputShort       LineKind = "input_short"
+	LineNoSpeech         LineKind = "no_speech"
+	LineVADFailed        LineKind = "vad_failed"
+	LineAudioBad         LineKind = "audio_bad"
+	LineOutputBad        LineKind = "output_bad"
+	LineProcessError     LineKind = "process_error"
+	LineUsage            LineKind = "usage"
+	LineBadNumber        LineKind = "bad_number"
+	LineDTW              LineKind = "dtw"
+	LinePredictionFailed LineKind = "prediction_failed"
+	LineANEFailed        LineKind = "ane_failed"
+	LineCoreMLError      LineKind = "coreml_error"
+	LinePlanAborted      LineKind = "plan_aborted"
+	LineSandbox          LineKind = "sandbox_denied"
+	LineCrash            LineKind = "crash"
+	LineDouble           LineKind = "double"
+	LineDoubleRefused    LineKind = "double_refused"
+	LineDoubleCount      LineKind = "double_count"
+	LineTiming           LineKind = "timing"
+	LineTotal            LineKind = "total"
+	LineStubProgram      LineKind = "deprecated_program"
+	LineOOM              LineKind = "oom"
+	LineAllocation       LineKind = "allocation_failed"
+	LineLoader           LineKind = "loader"
+	LineLibrary          LineKind = "library"
 )
 
 // Writer says who prints a line.
@@ -58,50 +71,111 @@ const (
 
 // lineRow is one row of the table of lines.
 type lineRow struct {
-	kind    LineKind
-	by      Writer
-	pattern *regexp.Regexp
+	kind LineKind
+	by   Writer
+	// hints are texts of which a matching line has at least one: they spare other lines the expression.
+	hints []string
+	// exact matches the whole line as the program writes it.
+	exact *regexp.Regexp
+	// loose finds a line that names a fault however it is dressed; nil for lines that prove something, which count
+	// only as they are written.
+	loose *regexp.Regexp
 	// once says that one run of one model prints the line once at most.
 	once bool
 	// quotes says that the line can quote what a user passed in, so that it is not kept for a private fixture.
 	quotes bool
 }
 
-// lineTable is tried in order; the last row takes any other line of the library.
-var lineTable = []lineRow{
-	{kind: LineLoading, by: Library, once: true, pattern: regexp.MustCompile(`^` + initState + textLoading + `(.*)'$`)},
-	{kind: LineFirstRun, by: Library, once: true, pattern: regexp.MustCompile(`^` + initState + `first run on a device may take a while \.\.\.$`)},
-	{kind: LineLoadFailed, by: Library, once: true, pattern: regexp.MustCompile(`^` + initState + textLoadFailed + `(.*)'$`)},
-	{kind: LineLoaded, by: Library, pattern: regexp.MustCompile(`^` + initState + textLoaded + `$`)},
-	{kind: LineEncodeBuffer, by: Library, once: true, pattern: regexp.MustCompile(`^` + initState + `compute buffer \(encode\) *= *[0-9.]+ MB$`)},
-	{kind: LineBuffer, by: Library, pattern: regexp.MustCompile(`^` + initState + `compute buffer \([a-z]+\) *= *[0-9.]+ MB$`)},
-	{kind: LineSystemInfo, by: Verbose, once: true, pattern: regexp.MustCompile(`^system_info:`)},
-	{kind: LineContextError, by: Program, once: true, pattern: regexp.MustCompile(`^` + ContextErrorText + `$`)},
-	{kind: LineModelFile, by: Library, once: true, pattern: regexp.MustCompile(`^whisper_init_from_file_with_params_no_state: loading model from '(.*)'$`)},
-	{kind: LineModelMissing, by: Library, pattern: regexp.MustCompile(`^whisper_init_from_file_with_params_no_state: failed to open '(.*)'$`)},
-	{kind: LineModelStub, by: Library, pattern: regexp.MustCompile(`^whisper_model_load: WARN no tensors loaded from model file - assuming empty model for testing$`)},
-	{kind: LineModelBad, by: Library, pattern: regexp.MustCompile(`^whisper_model_load: invalid model data|^whisper_init_with_params_no_state: failed to load model$`)},
-	{kind: LineModelFact, by: Library, pattern: regexp.MustCompile(`^whisper_model_load: [a-z_]+ *= *[0-9]+`)},
-	{kind: LineProcessing, by: Verbose, pattern: regexp.MustCompile(`^main: processing '(.*)' \([0-9]+ samples, `)},
-	{kind: LineAudioBad, by: Program, pattern: regexp.MustCompile(`^error: failed to read audio file |^read_audio_data: failed to `)},
-	{kind: LineOutputBad, by: Program, pattern: regexp.MustCompile(`^[A-Za-z_]+: failed to open '.*' for writing$`)},
-	{kind: LineProcessError, by: Program, pattern: regexp.MustCompile(`: failed to process audio$`)},
-	{kind: LineDTW, by: Program, quotes: true, pattern: regexp.MustCompile(`^error: unknown DTW preset `)},
-	{kind: LineUsage, by: Program, quotes: true, pattern: regexp.MustCompile(`^error: (?:unknown argument|argument .* requires value|input file not found|no input files specified|unknown language|response file|cannot use both|failed to parse grammar)`)},
-	{kind: LineBadNumber, by: System, quotes: true, pattern: regexp.MustCompile(`std::(?:__1::)?(?:invalid_argument|out_of_range)\b`)},
-	{kind: LineANEFailed, by: Bridge, pattern: regexp.MustCompile(`^ANE inference operation failed|ANECCompile\(\) FAILED|^E5RT encountered |@ EvaluateANERequest`)},
-	{kind: LinePlanAborted, by: System, pattern: regexp.MustCompile(`It is not a valid \.mlmodelc file`)},
-	{kind: LineSandbox, by: System, quotes: true, pattern: regexp.MustCompile(`com\.apple\.(?:e5rt|metalfe|metal)\b.*(?:Operation not permitted|denied)|sandbox_extension_issue_file failed|deny\(1\) file-`)},
-	{kind: LineAbort, by: System, quotes: true, pattern: regexp.MustCompile(`^libc\+\+abi: terminating|^terminate called |^GGML_ASSERT|: GGML_ASSERT\(`)},
-	{kind: LineDouble, by: Bridge, pattern: regexp.MustCompile(`^coreml_double: `)},
-	{kind: LineTiming, by: Library, pattern: regexp.MustCompile(`^whisper_print_timings: `)},
-	{kind: LineStubProgram, by: System, pattern: regexp.MustCompile(`^WARNING: The binary '.*' is deprecated\.`)},
-	{kind: LineOOM, by: System, pattern: regexp.MustCompile(`^memory\.events: oom_kill [1-9]|JETSAM_REASON_MEMORY|^memorystatus: killing|^Out of memory: Killed process `)},
-	{kind: LineLibrary, by: Library, quotes: true, pattern: regexp.MustCompile(`^(?:whisper|ggml|gguf)_[a-z0-9_]+: `)},
+// row makes a row of an exact expression and the texts to look for first.
+func row(kind LineKind, by Writer, exact string, hints ...string) lineRow {
+	return lineRow{kind: kind, by: by, exact: regexp.MustCompile(exact), hints: hints}
 }
 
+func (r lineRow) onceOnly() lineRow { r.once = true; return r }
+
+func (r lineRow) quoting() lineRow { r.quotes = true; return r }
+
+// fault lets the row be found loosely too.
+func (r lineRow) fault(loose string) lineRow {
+	r.loose = regexp.MustCompile(loose)
+	return r
+}
+
+// anywhere lets the row be found loosely by its exact expression, which is not anchored.
+func (r lineRow) anywhere() lineRow {
+	r.loose = r.exact
+	return r
+}
+
+const (
+	fromFile = "whisper_init_from_file_with_params_no_state: "
+	// megabytes is a size as the program writes it; other forms are read too, since the line alone is the marker.
+	megabytes = ` *= *[0-9]+(?:[.,][0-9]+)? [KMG]i?B$`
+)
+
+// lineTable is tried in order; the last row takes any other line of the library.
+var lineTable = []lineRow{
+	row(LineLoading, Library, `^`+initState+textLoading+`(.*)'$`, textLoading).onceOnly(),
+	row(LineFirstRun, Library, `^`+initState+`first run on a device may take a while \.\.\.$`, "first run on a device").onceOnly(),
+	row(LineLoadFailed, Library, `^`+initState+textLoadFailed+`(.*)'$`, "failed to load Core ML model").onceOnly().fault(`failed to load Core ML model`),
+	row(LineLoaded, Library, `^`+initState+textLoaded+`$`, textLoaded),
+	row(LineEncodeBuffer, Library, `^`+initState+`compute buffer \(encode\)`+megabytes, "buffer (encode)").onceOnly().fault(`compute buffer \(encode\)`),
+	row(LineBuffer, Library, `^`+initState+`compute buffer \([a-z]+\)`+megabytes, "compute buffer ("),
+	row(LineSystemInfo, Verbose, `^system_info:`, "system_info:").onceOnly(),
+	row(LineContextError, Program, `^`+ContextErrorText+`$`, "failed to initialize whisper context").onceOnly().fault(`failed to initialize whisper context`),
+	row(LineModelFile, Library, `^`+fromFile+`loading model from '(.*)'$`, fromFile).onceOnly(),
+	row(LineModelMissing, Library, `^`+fromFile+`failed to open '(.*)'$`, fromFile+"failed to open").fault(fromFile + `failed to open`),
+	row(LineModelStub, Library, `^whisper_model_load: WARN no tensors loaded from model file - assuming empty model for testing$`, "no tensors loaded").fault(`WARN no tensors loaded from model file`),
+	row(LineModelBad, Library, `^whisper_model_load: invalid model data|^whisper_init_with_params_no_state: failed to load model$`, "invalid model data", "failed to load model").fault(`whisper_model_load: invalid model data|whisper_init_with_params_no_state: failed to load model`),
+	row(LineModelFact, Library, `^whisper_model_load: [a-z_]+ *= *[0-9]+`, "whisper_model_load: "),
+	row(LineProcessing, Verbose, `^main: processing '(.*)' \([0-9]+ samples, `, "main: processing '"),
+	row(LineInputShort, Library, `^whisper_full_with_state: input is too short - `, "input is too short").fault(`input is too short - `),
+	row(LineNoSpeech, Library, `^whisper_vad_[a-z_]+: Final speech segments after filtering: 0$`, "speech segments after filtering: 0").fault(`Final speech segments after filtering: 0\b`),
+	row(LineVADFailed, Library, vadFailed, "VAD").quoting().anywhere(),
+	row(LineAudioBad, Program, `^error: failed to read audio file |^read_audio_data: failed to `, "failed to ").fault(`error: failed to read audio file |read_audio_data: failed to `),
+	row(LineOutputBad, Program, `^[A-Za-z_]+: failed to open '.*' for writing$`, "' for writing").fault(`[A-Za-z_]+: failed to open '.*' for writing`),
+	row(LineProcessError, Program, `: failed to process audio$`, "failed to process audio").anywhere(),
+	row(LineDTW, Program, `^error: unknown DTW preset `, "unknown DTW preset").quoting().fault(`error: unknown DTW preset `),
+	row(LineUsage, Program, usage, "error: ").quoting().fault(strings.TrimPrefix(usage, "^")),
+	row(LineBadNumber, System, `std::(?:__1::)?(?:invalid_argument|out_of_range)\b`, "std::").quoting().anywhere(),
+	row(LineDoubleRefused, Bridge, `^coreml_double: cannot load '(.*)': (.+)$`, "coreml_double: cannot load"),
+	row(LinePredictionFailed, Bridge, predictionFailed, predictionHints...).anywhere(),
+	row(LineANEFailed, Bridge, `ANE inference operation failed|ANECCompile\(\) FAILED|EvaluateANERequest|MILCompilerForANE error|ANEF error|Error=_ANECompiler`, "ANE").anywhere(),
+	row(LineCoreMLError, Bridge, coremlError, "E5RT", "spresso", "com.apple.", "[coreml]").anywhere(),
+	row(LinePlanAborted, System, `It is not a valid \.mlmodelc file`, ".mlmodelc file").anywhere(),
+	row(LineSandbox, System, sandboxDenied, "com.apple.", "deny(", "sandbox", "/var/folders/").quoting().anywhere(),
+	row(LineAllocation, System, `std::bad_alloc|newBufferWith[A-Za-z]*: .*nil|newHeapWithDescriptor.*(?:nil|failed)|ggml_[a-z_0-9]+: (?:error: )?failed to allocate|Cannot allocate memory`, "bad_alloc", "newBuffer", "newHeap", "allocate").quoting().anywhere(),
+	row(LineLoader, System, loader, loaderHints...).anywhere(),
+	row(LineCrash, System, crash, crashHints...).anywhere(),
+	row(LineDoubleCount, Bridge, `^coreml_double: ([0-9]+) predictions, ([0-9]+) failed$`, "coreml_double: ").onceOnly(),
+	row(LineDouble, Bridge, `^coreml_double: (?:version [0-9]+, protocol [0-9]+, fault (\S+)$)?`, "coreml_double: "),
+	row(LineTotal, Library, `^whisper_print_timings: +total time = +(?:[0-9.]+ ms|<ms>)$`, "total time"),
+	row(LineTiming, Library, `^whisper_print_timings: `, "whisper_print_timings: "),
+	row(LineStubProgram, System, `^WARNING: The binary '.*' is deprecated\.`, "is deprecated.").anywhere(),
+	row(LineOOM, System, `^memory\.events: oom_kill [1-9]|JETSAM_REASON_MEMORY|^memorystatus: killing|Out of memory: Killed process |^oom-kill:`, "oom", "JETSAM", "memorystatus", "Out of memory").anywhere(),
+	row(LineLibrary, Library, `^(?:whisper|ggml|gguf)_[a-z0-9_]+: `, "whisper_", "ggml_", "gguf_").quoting(),
+}
+
+const (
+	usage     = `^error: (?:unknown argument|argument .* requires value|input file not found|no input files specified|unknown language|response file|cannot use both|failed to parse grammar|failed to open response file)`
+	vadFailed = `whisper_[a-z_]+: failed to (?:open VAD model|initialize VAD context|compute VAD|init VAD allocator)`
+	// A prediction that failed leaves the encoder's output as it was; the bridge reports it to no one.
+	predictionFailed = `Unable to compute the (?:asynchronous )?prediction|Error (?:computing NN outputs|in predicting|predicting)\b|coreml_double: prediction failed: |com\.apple\.appleneuralengine"? Code=8\b|Failure (?:in|dynamically resizing).*-executePlan|Failed to (?:evaluate|predict|execute)\b.*\b(?:model|prediction|E5RT|program)|E5RT(?: encountered| execution)?.*(?:evaluat|execut|predict)[a-z]* .*(?:fail|error)|\[Espresso::handle_ex_plan\]|Espresso exception`
+	coremlError      = `(?i)(?:\be5rt\b|\[espresso\]|\[espresso::|\[coreml\]|com\.apple\.(?:coreml|appleneuralengine)\b).*(?:error|fail|exception|code=)`
+	sandboxDenied    = `com\.apple\.(?:e5rt|metalfe|metal)\b.*(?:[Oo]peration not permitted|denied)|sandbox_extension_issue_file failed|\bdeny\(1\) [a-z-]+|(?:/private)?/var/folders/.*[Oo]peration not permitted|[Oo]peration not permitted.*/var/folders/`
+	loader           = `\bdyld(?:\[[0-9]+\])?: .*(?:[Ll]ibrary not loaded|[Ss]ymbol not found|missing symbol)|error while loading shared libraries: |version ` + "[`']" + `[A-Za-z_0-9.]+' not found|symbol lookup error: |[Bb]ad CPU type in executable|cannot execute binary file|[Ee]xec format error|FATAL: kernel too old`
+	crash            = `GGML_ASSERT|[Aa]ssertion .*failed|\bASSERT(?:ION)? FAILED|[Ss]egmentation fault|libc\+\+abi: |^terminate called|\*\*\* Terminating app due to uncaught exception|malloc: \*\*\* error|\*\*\* error for object|double free or corruption|free\(\): (?:invalid|double)|corrupted (?:size|double-linked|unsorted)|malloc\(\): |munmap_chunk\(\): |realloc\(\): |\*\*\* (?:stack smashing|buffer overflow) detected|Abort trap: |\bAborted \(core dumped\)|Trace/BPT trap|[Bb]us error(?:: |\b)|Illegal instruction|EXC_(?:BAD_ACCESS|CRASH|BREAKPOINT)|Fatal signal [0-9]|ERROR: (?:Address|Memory|Thread)Sanitizer|\(core dumped\)`
+)
+
+var (
+	predictionHints = []string{"rediction", "redicting", "NN outputs", "appleneuralengine", "executePlan", "E5RT", "spresso", "Failed to "}
+	loaderHints     = []string{"dyld", "shared libraries", "' not found", "lookup error", "CPU type", "binary file", "xec format", "kernel too old"}
+	crashHints      = []string{"ASSERT", "ssertion", "fault", "libc++abi", "terminate called", "Terminating app", "***", "free", "corrupted", "malloc()", "munmap_chunk", "realloc()", "trap", "Aborted",
+		"us error", "Illegal instruction", "EXC_", "Fatal signal", "Sanitizer", "core dumped"}
+)
+
 // printed lists the lines of one run in the order in which the program prints them, if it prints them.
-var printed = []LineKind{LineModelFile, LineLoading, LineFirstRun, LineLoadFailed, LineLoaded, LineEncodeBuffer, LineContextError, LineSystemInfo, LineProcessing}
+var printed = []LineKind{LineModelFile, LineLoading, LineFirstRun, LineLoadFailed, LineLoaded, LineEncodeBuffer, LineContextError, LineSystemInfo, LineProcessing, LineTotal}
 
 // Printed returns the lines of one run in the order in which the program prints them, if it prints them.
 func Printed() []LineKind { return append([]LineKind(nil), printed...) }
@@ -110,10 +184,19 @@ func Printed() []LineKind { return append([]LineKind(nil), printed...) }
 // a meaning of its own.
 func Once() []LineKind {
 	var out []LineKind
-	for _, row := range lineTable {
-		if row.once {
-			out = append(out, row.kind)
+	for _, r := range lineTable {
+		if r.once {
+			out = append(out, r.kind)
 		}
+	}
+	return out
+}
+
+// Kinds returns every kind of line.
+func Kinds() []LineKind {
+	out := make([]LineKind, len(lineTable))
+	for i, r := range lineTable {
+		out[i] = r.kind
 	}
 	return out
 }
@@ -135,29 +218,43 @@ const (
 type Line struct {
 	Kind LineKind
 	By   Writer
+	// Text is the line itself.
+	Text string
+	// Exact says that the line is whole and as the program writes it. Other lines only tell of a fault.
+	Exact bool
 	// Quotes says that the line can quote what a user passed in.
 	Quotes bool
-	// Path is the path or name that the line quotes, "" for kinds that quote none.
-	Path string
+	// Values are what the line's expression takes out of it: a path, a name, a count.
+	Values []string
 	// CoreML is COREML's value on a system_info line, "" on others.
 	CoreML Switch
 }
 
-var coremlFlag = regexp.MustCompile(`\bCOREML = ([0-9]+)\b`)
+// Path is the path or name that the line quotes, "" for lines that quote none.
+func (l Line) Path() string { return l.Value(0) }
 
-// ReadLine says what a line is, if it is one that a judge may read. A load line counts only when it is
-// the whole line; a marker inside another line, such as a transcript's, is none.
+// Value is the value at an index, "" where the line has none.
+func (l Line) Value(i int) string {
+	if i < len(l.Values) {
+		return l.Values[i]
+	}
+	return ""
+}
+
+// ReadLine says what a line is, if it is one that a judge may read. A line that proves something counts only as the
+// program writes it, whole; a marker inside another line, such as a transcript's, is none.
 func ReadLine(text string) (Line, bool) {
-	for _, row := range lineTable {
-		m := row.pattern.FindStringSubmatch(text)
+	for i := range lineTable {
+		r := &lineTable[i]
+		if !r.hinted(text) {
+			continue
+		}
+		m := r.exact.FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
-		out := Line{Kind: row.kind, By: row.by, Quotes: row.quotes}
-		if len(m) > 1 {
-			out.Path = m[1]
-		}
-		if row.kind == LineSystemInfo {
+		out := Line{Kind: r.kind, By: r.by, Quotes: r.quotes, Text: text, Exact: true, Values: m[1:]}
+		if r.kind == LineSystemInfo {
 			out.CoreML = coremlSwitch(text)
 		}
 		return out, true
@@ -165,14 +262,84 @@ func ReadLine(text string) (Line, bool) {
 	return Line{}, false
 }
 
-// coremlSwitch reads the one value of COREML on a system_info line.
-func coremlSwitch(line string) Switch {
-	found := coremlFlag.FindAllStringSubmatch(line, -1)
-	switch {
-	case len(found) > 1:
-		return SwitchContradicts
-	case len(found) == 1 && (found[0][1] == "0" || found[0][1] == "1"):
-		return Switch(found[0][1])
+// ReadFaults lists the faults that a line names somewhere, however it is dressed: a prefix, a tail, colours that were
+// taken off.
+func ReadFaults(text string) []Line {
+	var out []Line
+	for i := range lineTable {
+		r := &lineTable[i]
+		if r.loose == nil || !r.hinted(text) || !r.loose.MatchString(text) {
+			continue
+		}
+		l := Line{Kind: r.kind, By: r.by, Quotes: r.quotes, Text: text}
+		if m := r.exact.FindStringSubmatch(text); m != nil {
+			l.Values = m[1:]
+		}
+		out = append(out, l)
 	}
-	return SwitchAbsent
+	return out
+}
+
+func (r *lineRow) hinted(text string) bool {
+	for _, hint := range r.hints {
+		if strings.Contains(text, hint) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	coremlWord  = regexp.MustCompile(`\bCOREML\b`)
+	coremlValue = regexp.MustCompile(`^COREML = ([0-9]+)$`)
+)
+
+// coremlSwitch reads the one value of COREML on a system_info line: a segment between bars, after the name of a backend
+// where one stands before it. COREML in any other place contradicts.
+func coremlSwitch(line string) Switch {
+	value, found := SwitchAbsent, 0
+	for _, segment := range strings.Split(strings.TrimPrefix(line, "system_info:"), "|") {
+		if i := strings.LastIndex(segment, " : "); i >= 0 {
+			segment = segment[i+3:]
+		}
+		m := coremlValue.FindStringSubmatch(strings.TrimSpace(segment))
+		if m == nil {
+			continue
+		}
+		found++
+		if m[1] == "0" || m[1] == "1" {
+			value = Switch(m[1])
+		}
+	}
+	if found > 1 || len(coremlWord.FindAllString(line, 2)) > found {
+		return SwitchContradicts
+	}
+	return value
+}
+
+var threads = regexp.MustCompile(`^system_info: n_threads = ([0-9]+) / `)
+
+// Threads is the number of threads that a system_info line says.
+func Threads(line string) (string, bool) {
+	m := threads.FindStringSubmatch(line)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}
+
+var processing = regexp.MustCompile(`^main: processing '(.*)' \(([0-9]+) samples, [0-9.]+ sec\), ([0-9]+) threads, ([0-9]+) processors, ([0-9]+) beams \+ best of ([0-9]+), lang = ([^,]+), task = ([a-z]+), (?:tdrz = 1, )?timestamps = ([01]) \.\.\.$`)
+
+// Processing is what the line says that the program prints before it hears an audio file.
+type Processing struct {
+	Audio, Samples, Threads, Processors, Beams, BestOf, Language, Task, Timestamps string
+}
+
+// ReadProcessing reads that line.
+func ReadProcessing(line string) (Processing, bool) {
+	m := processing.FindStringSubmatch(line)
+	if m == nil {
+		return Processing{}, false
+	}
+	return Processing{m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9]}, true
 }

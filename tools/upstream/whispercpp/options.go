@@ -121,12 +121,12 @@ func check(arguments []string, i int) (*Violation, int) {
 	switch {
 	case !known:
 		return &Violation{Name: name, Expected: "an option that whisper-cli at the supported pin has", Found: "an unknown one, on which the program exits 0 without a run"}, 0
+	case !joined && values < r.values:
+		return &Violation{Name: name, Expected: "a value after " + name, Found: "none, on which the program exits 0 without a run"}, 0
 	case r.refuse != "" && !(r.refuse == loads && values == 1 && arguments[i+1] == "1"):
 		return &Violation{Name: name, Expected: "no " + name, Found: r.refuse, Blinds: r.refuse == blinds, Own: r.refuse == own}, values
 	case joined:
 		return &Violation{Name: name, Expected: "option and value as two arguments", Found: "a joined spelling, on which the program exits 0 without a run"}, 0
-	case values < r.values:
-		return &Violation{Name: name, Expected: "a value after " + name, Found: "none, on which the program exits 0 without a run"}, 0
 	case values == 1:
 		if _, err := strconv.ParseFloat(arguments[i+1], 32); err != nil {
 			return &Violation{Name: name, Expected: "a number after " + name, Found: fmt.Sprintf("%q, on which the program aborts", arguments[i+1])}, values

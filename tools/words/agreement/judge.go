@@ -134,7 +134,7 @@ func sideOf(j *verdict.Judgement, name string, e *evidence.Evidence, p transcrip
 		s = privateSide(name, want, e.Heard)
 	}
 	j.Facts[name+"_words"], j.Facts[name+"_edits"] = len(s.units), s.edits()
-	if len(s.units) == 0 {
+	if len(s.units) == 0 || e.Stdout.Complete && !evidence.Said(strings.Join(e.Stdout.Lines, "\n")) {
 		j.Add(reason.TranscriptEmpty, where, plural(len(want), "word"), "none")
 		return nil
 	}

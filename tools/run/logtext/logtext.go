@@ -1,0 +1,225 @@
+package logtext
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Stream says which of the program's streams a line is of.
+type Stream string
+
+// The streams.
+const (
+	// Unknown: nothing says which.
+	Unknown Stream = ""
+	Stderr  Stream = "stderr"
+	Stdout  Stream = "stdout"
+)
+
+// Line is a line that is not blank, without colours and prefix.
+type Line struct {
+	Text string
+	// Number is its place in the file, from 1.
+	Number int
+	Stream Stream
+}
+
+// Read returns the lines of a log file. Its errors are [*reason.Error] with the code LOG_UNREADABLE.
+func Read(data []byte) ([]Line, error) {
+	text, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	all, err := lines(text)
+	if err != nil {
+		return nil, err
+	}
+	return Undress(all)
+}
+
+// prefix is what a program around the log puts before each line. Groups: tag names the writer, stream and part say
+// which stream the line is of and whether it goes on, text is the line.
+type prefix struct {
+	name    string
+	pattern *regexp.Regexp
+	// headings are lines without the prefix that the same program writes between the others.
+	headings *regexp.Regexp
+}
+
+const (
+	rest    = `(?: (?P<text>.*))?$`
+	rfc3339 = `\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?`
+	bsdTime = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0]?\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?`
+	clock   = `\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?`
+	process = `(?P<tag>[\w./-]+(?:\([\w./-]+\))?\[[0-9:a-fx]+\])`
+)
+
+// prefixes are tried in order. A row counts only if it stands before every line.
+var prefixes = []prefix{
+	{name: "the stream's name", pattern: regexp.MustCompile(`^\[(?P<stream>out|err|stdout|stderr)\]` + rest)},
+	{name: "the stream's name", pattern: regexp.MustCompile(`^(?P<stream>stdout|stderr|out|err)(?::| \|)` + rest)},
+	{name: "a container log", pattern: regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(?:Z|[+-]\d\d:\d\d) (?P<stream>stdout|stderr) (?P<part>[FP])` + rest)},
+	{name: "a GitLab job", pattern: regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z \d\d(?P<stream>[OE])[ +]?(?P<text>.*)$`)},
+	{name: "GitHub's job log", pattern: regexp.MustCompile(`^(?P<tag>[^\t]+\t[^\t]+)\t\x{feff}?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z` + rest)},
+	{name: "os_log", pattern: regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+[+-]\d{4} +0x[0-9a-f]+ +[A-Z][a-z]+ +0x[0-9a-f]+ +(?P<tag>\d+) +\d+ +[^:]+:(?: \([^)]*\))?(?: \[[^\]]*\])?` + rest),
+		headings: regexp.MustCompile(`^Timestamp +Thread +Type|^Filtering the log data|^Skipping `)},
+	{name: "os_log, compact", pattern: regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?:[+-]\d{4})? (?:[A-Z][a-z]? +)?` + process + `(?: \([^)]*\))?(?: \[[\w.]+:[\w.-]+\])?` + rest), headings: regexp.MustCompile(`^Timestamp +Ty Process|^Filtering the log data`)},
+	{name: "syslog, RFC 5424", pattern: regexp.MustCompile(`^(?:<\d+>)?\d ` + rfc3339 + ` \S+ (?P<tag>\S+ \S+) \S+ (?:-|\[.*?\])` + rest)},
+	{name: "syslog", pattern: regexp.MustCompile(`^(?:<\d+>)?(?:` + bsdTime + `|` + rfc3339 + `) \S+ (?P<tag>[\w./-]+(?:\[\d+\])?):` + rest), headings: regexp.MustCompile(`^-- (?:Logs begin|Journal begins|Boot |No entries|Reboot)`)},
+	{name: "logcat", pattern: regexp.MustCompile(`^(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +(?P<tag>\d+) +\d+ [VDIWEFS] [^:]+:` + rest), headings: regexp.MustCompile(`^-+ beginning of `)},
+	{name: "logcat, brief", pattern: regexp.MustCompile(`^[VDIWEFS]/[^(]+\( *(?P<tag>\d+)\):` + rest), headings: regexp.MustCompile(`^-+ beginning of `)},
+	{name: "docker compose", pattern: regexp.MustCompile(`^(?P<tag>[\w.-]+) *\|` + rest)},
+	{name: "a logger's line", pattern: regexp.MustCompile(`^\[?` + rfc3339 + `\]?(?: -| \|)? (?P<tag>[\w./-]*)(?: -| \|)? ?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|debug|info|warn|error)\]?(?: -| \||:)?` + rest)},
+	{name: "a level", pattern: regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR):(?P<tag>[\w./-]+):(?P<text>.*)$`)},
+	{name: "a time stamp", pattern: regexp.MustCompile(`^(?:` + rfc3339 + `|` + bsdTime + `|` + clock + `):?` + rest)},
+	{name: "a time stamp in brackets", pattern: regexp.MustCompile(`^\[(?:` + rfc3339 + `|` + bsdTime + `|` + clock + `)\]:?` + rest)},
+	{name: "the time since the start", pattern: regexp.MustCompile(`^(?:\[ *\d+\.\d+s?\]|\d+\.\d{3,}s?):?` + rest)},
+	{name: "a name in brackets", pattern: regexp.MustCompile(`^\[(?P<tag>[A-Za-z][\w ./:-]*)\]` + rest)},
+	{name: "a tab", pattern: regexp.MustCompile(`^\t(?P<text>.*)$`)},
+	{name: "spaces", pattern: regexp.MustCompile(`^ {2,8}(?P<text>\S.*)$`)},
+	{name: "a quotation mark", pattern: regexp.MustCompile(`^>(?P<tag>)` + rest)},
+}
+
+// Undress takes prefixes off that stand before every line, one around the other, and joins parts of lines.
+func Undress(all []Line) ([]Line, error) {
+	const layers = 3
+	for range layers {
+		inner, ok, err := undressJSON(all)
+		if err == nil && !ok {
+			inner, ok, err = undressOnce(all)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return all, nil
+		}
+		all = inner
+	}
+	return all, nil
+}
+
+// undressOnce takes the first prefix off that stands before every line.
+func undressOnce(all []Line) ([]Line, bool, error) {
+	for _, p := range prefixes {
+		if inner, tags, ok := p.strip(all); ok {
+			inner, err := oneWriter(inner, tags)
+			return inner, true, err
+		}
+	}
+	return all, false, nil
+}
+
+// strip takes p off every line; tags has the writer of each line that is left.
+func (p prefix) strip(all []Line) (out []Line, tags []string, ok bool) {
+	partial := ""
+	for _, line := range all {
+		m := p.pattern.FindStringSubmatch(line.Text)
+		if m == nil {
+			if p.headings != nil && p.headings.MatchString(line.Text) {
+				continue
+			}
+			return nil, nil, false
+		}
+		group := func(name string) (value string) {
+			for i, n := range p.pattern.SubexpNames() {
+				if n == name && m[i] != "" {
+					value = m[i]
+				}
+			}
+			return value
+		}
+		text := partial + group("text")
+		if partial = ""; group("part") == "P" {
+			partial = text
+			continue
+		}
+		line.Text, line.Stream = text, streamOf(group("stream"), line.Stream)
+		out, tags = append(out, line), append(tags, group("tag"))
+	}
+	return out, tags, len(out) > 0
+}
+
+func streamOf(name string, known Stream) Stream {
+	switch name {
+	case "out", "stdout", "O":
+		return Stdout
+	case "err", "stderr", "E":
+		return Stderr
+	}
+	return known
+}
+
+// oneWriter keeps the lines of the one writer that wrote anything of whisper.cpp's; several such writers are several
+// programs or runs in one log.
+func oneWriter(all []Line, tags []string) ([]Line, error) {
+	writers := map[string]bool{}
+	for _, tag := range tags {
+		writers[tag] = true
+	}
+	if len(writers) > 1 {
+		ours := map[string]bool{}
+		for i, line := range all {
+			if whisper.MatchString(line.Text) {
+				ours[tags[i]] = true
+			}
+		}
+		switch len(ours) {
+		case 0:
+		case 1:
+			var kept []Line
+			for i, line := range all {
+				if ours[tags[i]] {
+					kept = append(kept, line)
+				}
+			}
+			all = kept
+		default:
+			return nil, refuse("lines of %d programs or runs (%s): give the lines of one", len(ours), strings.Join(slices.Sorted(maps.Keys(ours)), ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(l Line) bool { return strings.TrimSpace(l.Text) == "" }), nil
+}
+
+// whisper is a line of whisper.cpp's library or program.
+var whisper = regexp.MustCompile(`^(?:whisper_[a-z0-9_]+: |system_info: |main: processing '|error: failed to initialize whisper context)`)
+
+// undressJSON reads logs of one JSON object a line, as containers' runtimes and journald write them.
+func undressJSON(all []Line) ([]Line, bool, error) {
+	if len(all) == 0 || !strings.HasPrefix(all[0].Text, "{") {
+		return all, false, nil
+	}
+	out := make([]Line, 0, len(all))
+	for _, line := range all {
+		var o struct {
+			Log, Message, Msg *string
+			Stream            string
+		}
+		if err := json.Unmarshal([]byte(line.Text), &o); err != nil {
+			return all, false, nil
+		}
+		text := o.Log
+		if text == nil {
+			text = o.Message
+		}
+		if text == nil {
+			text = o.Msg
+		}
+		if text == nil {
+			return nil, false, refuse("line %d is a JSON object without log, message or msg: extract the program's lines", line.Number)
+		}
+		line.Text, line.Stream = strings.TrimRight(*text, "\r\n"), streamOf(o.Stream, line.Stream)
+		if strings.TrimSpace(line.Text) == "" {
+			continue
+		}
+		var err error
+		if line.Text, err = uncolour(line.Text); err != nil {
+			return nil, false, err
+		}
+		out = append(out, line)
+	}
+	return out, true, nil
+}
