@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/governor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
@@ -105,12 +106,12 @@ func refusal(model string) error {
 	if err != nil {
 		return err
 	}
-	if code != 1 || !strings.Contains(out, "FIT_EXCEEDED") || !strings.Contains(out, "gate 1") || !strings.Contains(out, "cgroup") {
+	if code != 1 || !strings.Contains(out, reason.FitExceeded) || !strings.Contains(out, "gate 1") || !strings.Contains(out, "cgroup") {
 		return fmt.Errorf("coregate fit under 200 MiB: expected exit 1 with FIT_EXCEEDED, gate 1 and the cgroup as source, found exit %d:\n%s", code, out)
 	}
 	free, err := exec.Command(coregate, "fit", "--model", model).CombinedOutput()
 	var failed *exec.ExitError
-	if !errors.As(err, &failed) || failed.ExitCode() != 3 || !bytes.Contains(free, []byte("FIT_UNKNOWN")) {
+	if !errors.As(err, &failed) || failed.ExitCode() != 3 || !bytes.Contains(free, []byte(reason.FitUnknown)) {
 		return fmt.Errorf("coregate fit without a limit: expected exit 3 with FIT_UNKNOWN, found %v:\n%s", err, free)
 	}
 	return nil
