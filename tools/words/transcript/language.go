@@ -2,12 +2,11 @@ package transcript
 
 import (
 	"cmp"
-	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript/normalize"
 )
 
@@ -24,18 +23,14 @@ type Profile struct {
 }
 
 // Units splits a text into what an error rate counts, after composing it (NFC): a decomposed letter is the same letter. A
-// text in which no unit has a letter or digit ("...", "!!!!", "[BLANK_AUDIO]") says nothing and gives none.
+// text in which nothing is said ([evidence.Said]) gives none.
 func (p Profile) Units(text string) []string {
 	// A decoder can stop within a character.
-	units := Words(p.Normalize(norm.NFC.String(strings.ToValidUTF8(text, "\uFFFD"))))
-	if !slices.ContainsFunc(units, hasSpeech) {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if !evidence.Said(text) {
 		return nil
 	}
-	return units
-}
-
-func hasSpeech(unit string) bool {
-	return strings.ContainsFunc(unit, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+	return Words(p.Normalize(norm.NFC.String(text)))
 }
 
 // A Unit is what error rates count.
