@@ -67,6 +67,69 @@ def check_pin(label, attribute, cli, other):
             "Take both from one repository: @whisper_cpp, or your fork.",
         ))
 
+def check_flavour(label, attribute, cli, flavour):
+    """Fails if a program is of another flavour than an attribute wants.
+
+    Args:
+      label: of the target.
+      attribute: that names the program.
+      cli: its WhisperCliInfo.
+      flavour: that is wanted.
+    """
+    if cli.flavour != flavour:
+        fail(refusal(
+            label,
+            attribute,
+            "a whisper-cli of flavour {}".format(flavour),
+            cli.flavour,
+            "Name `:whisper_cli_{}` of the pin's repository.".format(flavour),
+        ))
+
+def check_recordings(label, recordings, probe):
+    """Fails if recordings could not be told apart, or if the probe says nothing.
+
+    Args:
+      label: of the target.
+      recordings: dict of RecordingInfo by label.
+      probe: label of the probe, None if there is none.
+    """
+    names = {}
+    for other, info in recordings.items():
+        if info.name in names:
+            fail(refusal(
+                label,
+                "recordings",
+                "a name of its own for each, since evidence calls them by it",
+                "two called `{}`: {} and {}".format(info.name, names[info.name], other),
+                "Rename one of the recording targets.",
+            ))
+        names[info.name] = other
+    if probe and recordings[probe].silence:
+        fail(refusal(
+            label,
+            "probe",
+            "a recording in which something is spoken",
+            "{}, which is silence".format(probe),
+            "Name another: all sides agree on silence.",
+        ))
+
+def check_warm_up(label, kind, warm_up):
+    """Fails if a run that has to be the first is to be warmed up.
+
+    Args:
+      label: of the target.
+      kind: of the run.
+      warm_up: what the attribute holds.
+    """
+    if warm_up and kind != "coreml":
+        fail(refusal(
+            label,
+            "warm_up",
+            "false for a run of kind {}".format(kind),
+            "true",
+            "Leave it out: a canary has one attempt, and a contrast run loads no Core ML.",
+        ))
+
 def check_fault(label, fault, lane):
     """Fails if a fault of the double is asked of another lane.
 

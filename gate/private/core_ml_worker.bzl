@@ -53,8 +53,7 @@ def core_ml_worker(
       predictor: program that predicts with Core ML; default `//tools/encoder/coremlprobe`.
       visibility: of all targets.
     """
-    for attribute, value in (("os_version", os_version), ("xcode_version", xcode_version), ("macos_sdk_version", macos_sdk_version)):
-        check_version(native.package_relative_label(name), attribute, value)
+    check_version(native.package_relative_label(name), "macos_sdk_version", macos_sdk_version)
     xcode_config = None
     if macos_sdk_version:
         xcode_config = ":" + name + "_xcode_config"

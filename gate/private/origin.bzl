@@ -7,7 +7,10 @@ visibility("//gate/...")
 # Our own source that a program of the emulated lane links: the double of the bridge.
 _DOUBLE = Label("//third_party/whisper_cpp/double")
 
-_EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+# What takes the place of a pin's files, by name: their text and its SHA-256. They differ, since a receipt binds each under its own role.
+_NO_MANIFEST = ("upstream.manifest", "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+_NO_PATCH = ("none.patch", "no patch\n", "2fa59b5199c78989169b9bfc39d5c5bdb87c208c677f360e389220a03ce57bb5")
+_NO_FILE_SHA256 = "ac4ccd469f3bfea22f4c10d36fa327932a0bc82e055d93288667305f54b2ca9d"  # of "no file\n"
 
 # What the check of a program of no pin lists; more would be no clearer.
 _MOST = 20
@@ -57,21 +60,21 @@ def no_pin(ctx, paths):
         "commit": "0" * 40,
         "tree": "0" * 40,
         "supported": False,
-        "manifest_sha256": _EMPTY_SHA256,
-        "patch": {"label": "none", "sha256": _EMPTY_SHA256},
-        "patched_file": {"path": "none", "sha256": _EMPTY_SHA256},
+        "manifest_sha256": _NO_MANIFEST[2],
+        "patch": {"label": "none", "sha256": _NO_PATCH[2]},
+        "patched_file": {"path": "none", "sha256": _NO_FILE_SHA256},
     }, indent = "  ") + "\n")
-    empty = []
-    for file in ("upstream.manifest", "none.patch"):
+    placeholders = []
+    for file, text, _ in (_NO_MANIFEST, _NO_PATCH):
         output = ctx.actions.declare_file(name + "/" + file)
-        ctx.actions.write(output, "")
-        empty.append(output)
+        ctx.actions.write(output, text)
+        placeholders.append(output)
     check = ctx.actions.declare_file(name + "/sources.json")
     ctx.actions.write(check, json.encode_indent({
         "schema": "coreml-gate/sources-check/v1",
         "verdict": "fail",
         "pin": "none",
-        "manifest_sha256": _EMPTY_SHA256,
+        "manifest_sha256": _NO_MANIFEST[2],
         "files": len(paths),
         "mismatches": [
             {"path": path, "expected": "a file of the pin", "found": "a file of no pin"}
@@ -80,8 +83,8 @@ def no_pin(ctx, paths):
     }, indent = "  ") + "\n")
     return PinInfo(
         pin = identity,
-        manifest = empty[0],
-        patch = empty[1],
+        manifest = placeholders[0],
+        patch = placeholders[1],
         patches = [],
         sources = depset(),
         check = check,

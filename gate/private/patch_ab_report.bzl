@@ -1,10 +1,14 @@
 """patch_ab_report: the negative control, unpatched against patched, many times."""
 
+load("//gate/private:checks.bzl", "check_flavour", "check_range")
 load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
 
 visibility("//gate/...")
 
 def _patch_ab_report_impl(ctx):
+    for attribute, flavour in (("unpatched", "coreml_unpatched"), ("patched", "coreml")):
+        check_flavour(ctx.label, attribute, getattr(ctx.attr, attribute)[WhisperCliInfo], flavour)
+    check_range(ctx.label, "n", ctx.attr.n, 1, 100000, "Give how often each arm is run, such as 100.")
     report = ctx.actions.declare_file(ctx.label.name + ".json")
     table = ctx.actions.declare_file(ctx.label.name + ".txt")
     args = ctx.actions.args()

@@ -1,10 +1,12 @@
 """recording: audio, with its language and whether its words may be shown."""
 
+load("//gate/private:checks.bzl", "check_language")
 load("//gate/private/providers:recording_info.bzl", "RecordingInfo")
 
 visibility("//gate/...")
 
 def _recording_impl(ctx):
+    check_language(ctx.label, ctx.attr.language)
     return [
         DefaultInfo(files = depset([ctx.file.audio])),
         RecordingInfo(

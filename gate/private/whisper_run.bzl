@@ -1,7 +1,7 @@
 """whisper_run: one run of whisper-cli, captured as evidence."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//gate/private:checks.bzl", "check_bridge", "check_fault", "check_run")
+load("//gate/private:checks.bzl", "check_bridge", "check_fault", "check_run", "check_warm_up")
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
 load("//gate/private:messages.bzl", "encoder_needed", "relative_ledger", "wrong_lane")
 load("//gate/private:resources.bzl", "whisper_resources")
@@ -22,6 +22,7 @@ def _check(ctx, toolchain):
         fail(encoder_needed(ctx.label, ctx.attr.kind, bool(ctx.attr.encoder)))
     check_run(ctx.label, ctx.attr.threads, ctx.attr.deadline_seconds, ctx.attr.language)
     check_bridge(ctx.label, ctx.attr.cli[WhisperCliInfo], toolchain.lane)
+    check_warm_up(ctx.label, ctx.attr.kind, ctx.attr.warm_up)
     check_fault(ctx.label, ctx.attr.fault, toolchain.lane)
 
 def _attempts(ctx):

@@ -1,6 +1,6 @@
 """whisper_words: what is heard with and without the Core ML encoder, against the source model, as a judgement."""
 
-load("//gate/private:checks.bzl", "WORDS_POLICIES", "check_bridge", "check_fault", "check_pin", "check_policy", "check_range", "check_run")
+load("//gate/private:checks.bzl", "WORDS_POLICIES", "check_bridge", "check_fault", "check_pin", "check_policy", "check_range", "check_recordings", "check_run")
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
 load("//gate/private:messages.bzl", "words_without_recordings", "wrong_lane", "wrong_probe")
 load("//gate/private:resources.bzl", "whisper_resources")
@@ -31,6 +31,7 @@ def _check(ctx, toolchain, probe):
         fail(words_without_recordings(ctx.label))
     if probe and probe not in [r.label for r in ctx.attr.recordings]:
         fail(wrong_probe(ctx.label, probe, [r.label for r in ctx.attr.recordings]))
+    check_recordings(ctx.label, {r.label: r[RecordingInfo] for r in ctx.attr.recordings}, probe)
     cli, contrast = ctx.attr.cli[WhisperCliInfo], ctx.attr.contrast_cli[WhisperCliInfo]
     check_bridge(ctx.label, cli, toolchain.lane)
     check_bridge(ctx.label, contrast, toolchain.lane)

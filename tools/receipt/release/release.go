@@ -152,8 +152,8 @@ func (e Entry) check() error {
 	if e.Lane != evidence.LanePhysical && e.Lane != evidence.LaneEmulated {
 		return fmt.Errorf("release: lane of receipt %s is %q, expected physical or emulated", e.Name, e.Lane)
 	}
-	if e.PinStatus != "supported" && e.PinStatus != "unsupported" || !commitID.MatchString(e.PinCommit) {
-		return fmt.Errorf("release: pin of receipt %s is %q at %q, expected supported or unsupported, at 40 hexadecimal digits", e.Name, e.PinStatus, e.PinCommit)
+	if !slices.Contains([]string{"supported", "unsupported", "none"}, e.PinStatus) || !commitID.MatchString(e.PinCommit) {
+		return fmt.Errorf("release: pin of receipt %s is %q at %q, expected supported, unsupported or none, at 40 hexadecimal digits", e.Name, e.PinStatus, e.PinCommit)
 	}
 	if err := statement.CheckSubjects(e.Subjects); err != nil {
 		return fmt.Errorf("release: receipt %s: %w", e.Name, err)

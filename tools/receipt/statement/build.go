@@ -51,7 +51,7 @@ func Build(s *Spec) (*Statement, error) {
 		},
 		Predicate: Predicate{
 			Schema: 1, Name: s.Name, Lane: coreml.Lane, LaneIdentity: coreml.LaneIdentity, Flavour: coreml.Flavour,
-			Pin:          Pin{Identity: *in.identity, Status: pinStatus(in.identity.Supported)},
+			Pin:          Pin{Identity: *in.identity, Status: pinStatus(*in.identity)},
 			EncoderFiles: in.encoder, Materials: in.materials(), Toolchain: s.toolchain(), Policies: []PolicyRef{}, Evidence: in.evidence,
 			Required: s.required(in.policies), Placement: placementUnknown,
 		},
@@ -126,7 +126,7 @@ func provisional(p *Predicate) []string {
 		out = append(out, "lane: emulated; nothing is said about Apple's Core ML")
 	}
 	if !p.Pin.Supported {
-		out = append(out, "pin: unsupported")
+		out = append(out, "pin: "+p.Pin.Status)
 	}
 	if p.Placement == placementUnknown {
 		out = append(out, "placement: not observed")

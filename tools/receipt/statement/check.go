@@ -11,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
@@ -106,7 +107,7 @@ func (s *Statement) checkLane() error {
 
 func (s *Statement) checkPin() error {
 	p := &s.Predicate.Pin
-	if want := pinStatus(p.Supported); p.Status != want {
+	if want := pinStatus(p.Identity); p.Status != want {
 		return fmt.Errorf("receipt: pin status is %q, expected %q", p.Status, want)
 	}
 	for _, id := range []string{p.Commit, p.Tree} {
@@ -383,8 +384,11 @@ func (p *Predicate) has(name string) bool {
 	return p.Judgement(name) != nil
 }
 
-func pinStatus(supported bool) string {
-	if supported {
+func pinStatus(id pin.Identity) string {
+	switch {
+	case id.Name == pin.None:
+		return "none"
+	case id.Supported:
 		return "supported"
 	}
 	return "unsupported"

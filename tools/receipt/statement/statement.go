@@ -56,7 +56,7 @@ type Resource struct {
 // Pin is the pin of the source, with the status that a receipt gives it.
 type Pin struct {
 	pin.Identity
-	// Status is "supported" or "unsupported".
+	// Status is "supported", "unsupported", or "none" for a program whose sources no pin vouches for.
 	Status string `json:"status"`
 }
 

@@ -11,6 +11,9 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 )
 
+// None is the name of the identity of a program whose sources no pin vouches for. It is never supported.
+const None = "none"
+
 // Pin is one upstream revision that the build knows: the file third_party/whisper_cpp/pins/<name>.json.
 type Pin struct {
 	// Name is what WHISPER_CPP_PIN takes.
@@ -162,6 +165,9 @@ func (id Identity) check() error {
 	}
 	if id.Name == "" {
 		return fmt.Errorf("name is empty")
+	}
+	if id.Name == None && id.Supported {
+		return fmt.Errorf("supported: expected false for the identity of no pin, found true")
 	}
 	if err := checkPath(id.PatchedFile.Path); err != nil {
 		return fmt.Errorf("patched_file: %w", err)
