@@ -90,7 +90,7 @@ func (g *Gate) Judge() (*verdict.Findings, error) {
 	runs := judge.JudgeRuns(judge.Runs{CoreML: g.CoreML, Canary: g.Canary, Contrast: g.Contrast}, g.Reference)
 	judgements := []*verdict.Judgement{words}
 	for _, j := range runs {
-		if j.Name != agreement.Name {
+		if j.Name != judge.Transcript {
 			judgements = append(judgements, j)
 		}
 	}

@@ -127,6 +127,33 @@ func TestJudgeRefuses(t *testing.T) {
 	}
 }
 
+// TestCheckFacts changes single facts of a judgement that passed.
+func TestCheckFacts(t *testing.T) {
+	p, err := policy.Frozen("gate_v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := func() *verdict.Judgement {
+		return judged(t, run(t, evidence.KindCoreML, heard, person, true), run(t, evidence.KindContrast, heard, person, true), person)
+	}
+	if wrong := CheckFacts(good(), p); len(wrong) > 0 {
+		t.Fatalf("a judgement as it was made: %v", wrong)
+	}
+	for fact, value := range map[string]any{
+		"reference_words": 0, "coreml_words": 0, "contrast_words": 0, "coreml_edits": 18, "encoders_edits": 9, "reference_rate": 0.01, "contrast_edits": -1,
+	} {
+		j := good()
+		j.Facts[fact] = value
+		if len(CheckFacts(j, p)) == 0 {
+			t.Errorf("%s = %v is taken", fact, value)
+		}
+		delete(j.Facts, fact)
+		if len(CheckFacts(j, p)) == 0 {
+			t.Errorf("a judgement without %s is taken", fact)
+		}
+	}
+}
+
 // TestPrivateCountsAsPublic holds that digests give the counts that the words give, or more between the encoders, where a
 // word that one of them added stands elsewhere in the reference.
 func TestPrivateCountsAsPublic(t *testing.T) {

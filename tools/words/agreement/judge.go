@@ -8,13 +8,22 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript/editdist"
 )
 
-// Name of the judgement.
-const Name = "transcript"
+// Facts of the judgement.
+const (
+	factReferenceWords = "reference_words"
+	factReferenceRate  = "reference_rate"
+	factEncodersEdits  = "encoders_edits"
+)
+
+// wordsFact and editsFact are the facts of one side, "coreml" or "contrast".
+func wordsFact(side string) string { return side + "_words" }
+func editsFact(side string) string { return side + "_edits" }
 
 // Limits are the thresholds of a policy of kind "gate".
 type Limits struct {
@@ -39,8 +48,8 @@ func (l Limits) ReferenceRate(edits, words int) (rate float64, within bool) {
 
 // LimitsOf reads a policy, which must be of kind "gate" and have every threshold.
 func LimitsOf(p *policy.Policy) (l Limits, err error) {
-	if p.Kind != "gate" {
-		return l, fmt.Errorf("policy %s is of kind %s, expected gate", p.Name, p.Kind)
+	if p.Kind != judge.PolicyKind {
+		return l, fmt.Errorf("policy %s is of kind %s, expected %s", p.Name, p.Kind, judge.PolicyKind)
 	}
 	free := 0.0
 	for _, t := range []struct {
@@ -66,8 +75,7 @@ func Judge(coreml, contrast *evidence.Evidence, reference string, p *policy.Poli
 	if err != nil {
 		return nil, err
 	}
-	j := verdict.NewJudgement(Name)
-	j.Policy = &verdict.PolicyRef{Name: p.Name, SHA256: p.SHA256}
+	j := verdict.NewJudgement(judge.Transcript)
 	language := ""
 	for _, side := range []struct {
 		name string
@@ -94,7 +102,10 @@ func Judge(coreml, contrast *evidence.Evidence, reference string, p *policy.Poli
 	}
 	profile := transcript.ProfileFor(language)
 	want := profile.Units(reference)
-	j.Facts["reference_words"] = len(want)
+	j.Facts[factReferenceWords] = len(want)
+	if coreml != nil && coreml.Fault != "none" {
+		j.Add(reason.FaultInjected, "fault", "no fault", coreml.Fault)
+	}
 	if len(want) == 0 {
 		j.Add(reason.EvidenceMissing, "reference", "reference words", "none")
 	}
@@ -133,7 +144,7 @@ func sideOf(j *verdict.Judgement, name string, e *evidence.Evidence, p transcrip
 	default:
 		s = privateSide(name, want, e.Heard)
 	}
-	j.Facts[name+"_words"], j.Facts[name+"_edits"] = len(s.units), s.edits()
+	j.Facts[wordsFact(name)], j.Facts[editsFact(name)] = len(s.units), s.edits()
 	if len(s.units) == 0 || e.Stdout.Complete && !evidence.Said(strings.Join(e.Stdout.Lines, "\n")) {
 		j.Add(reason.TranscriptEmpty, where, plural(len(want), "word"), "none")
 		return nil
@@ -146,7 +157,7 @@ func (l Limits) between(j *verdict.Judgement, coreml, ggml *side) {
 	chunks := editdist.Align(ggml.units, coreml.units)
 	c := editdist.Count(chunks)
 	most := l.EncodersEditsMax(len(ggml.units))
-	j.Facts["encoders_edits"] = c.Edits()
+	j.Facts[factEncodersEdits] = c.Edits()
 	if c.Edits() > most {
 		j.Add(reason.TranscriptDiffers, "coreml stdout against contrast stdout",
 			fmt.Sprintf("at most %s in %d words between the encoders", plural(most, "edit"), len(ggml.units)),
@@ -158,7 +169,7 @@ func (l Limits) between(j *verdict.Judgement, coreml, ggml *side) {
 func (l Limits) reference(j *verdict.Judgement, coreml, ggml *side, want []string) {
 	c := editdist.Count(coreml.chunks)
 	rate, within := l.ReferenceRate(c.Edits(), len(want))
-	j.Facts["reference_rate"] = rate
+	j.Facts[factReferenceRate] = rate
 	if within {
 		return
 	}
