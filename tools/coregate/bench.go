@@ -13,6 +13,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/wholefile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/power"
@@ -100,7 +101,7 @@ func writeSubmission(path string, s *measure.Submission) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, data)
+	return wholefile.Bytes(path, data)
 }
 
 // plan reads what the flags name.

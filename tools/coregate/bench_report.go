@@ -9,6 +9,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/wholefile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/page"
 )
@@ -70,7 +71,7 @@ func newBenchMergeCmd() *cobra.Command {
 				_, err = cmd.OutOrStdout().Write(data)
 				return err
 			}
-			return replaceFile(out, data)
+			return wholefile.Bytes(out, data)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "where the collection goes (standard output if left out)")
@@ -109,7 +110,7 @@ func newBenchReportCmd() *cobra.Command {
 				_, err = cmd.OutOrStdout().Write(b.Bytes())
 				return err
 			}
-			return replaceFile(out, b.Bytes())
+			return wholefile.Bytes(out, b.Bytes())
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "html", "html or text")

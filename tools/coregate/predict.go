@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/wholefile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
@@ -141,32 +140,12 @@ func writeTensor(path string, t parity.Tensor, s *parity.Sidecar) error {
 	if err != nil {
 		return err
 	}
-	return whole(path+".json", func(w io.Writer) error {
+	return wholefile.Write(path+".json", func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
 }
 
 func writeNPY(path string, shape []int, values []float32) error {
-	return whole(path, func(w io.Writer) error { return tensorfile.WriteNPY(w, shape, values) })
-}
-
-// whole writes a file beside its place and puts it there when it is complete.
-func whole(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if err := write(f); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return wholefile.Write(path, func(w io.Writer) error { return tensorfile.WriteNPY(w, shape, values) })
 }

@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/wholefile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
 	pages "github.com/coreml-gate/rules_coreml_gate/tools/receipt/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
@@ -147,30 +145,5 @@ func writeReport(stdout io.Writer, of reportable, format, out string) error {
 		_, err := stdout.Write(b.Bytes())
 		return err
 	}
-	return replaceFile(out, b.Bytes())
-}
-
-// replaceFile writes a file beside the one at path and puts it in its place. What is there and no plain file,
-// such as /dev/stdout, is written to.
-func replaceFile(path string, data []byte) error {
-	// A new file is readable as any other would be; the one that it replaces keeps who may read it.
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		if mode = info.Mode().Perm(); !info.Mode().IsRegular() {
-			return os.WriteFile(path, data, 0o666)
-		}
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return err
-		}
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.Rename(f.Name(), path)
+	return wholefile.Bytes(out, b.Bytes())
 }

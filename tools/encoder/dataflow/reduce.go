@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/constexpr"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/half"
 )
 
 // ErrControlFlow says that the program holds nested blocks.

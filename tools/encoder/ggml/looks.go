@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -48,40 +49,19 @@ func looksLike(head []byte) string {
 		return "an HTML page"
 	case bytes.HasPrefix(lower, []byte("<?xml")):
 		return "an XML document (perhaps a storage service's error)"
-	case has("GGUF"), has("FUGG"):
-		return "a GGUF file"
-	case has("ggml"):
-		return "a big-endian ggml file"
-	case has("tjgg"), has("fmgg"), has("algg"), has("pagg"):
-		return "a file of ggml's later container formats (ggjt, ggmf, ggla, ggap)"
-	case has("PK\x03\x04"), has("PK\x05\x06"):
-		return "a zip archive (or a PyTorch checkpoint)"
-	case has("\x1f\x8b"):
-		return "a gzip file"
-	case has("\xfd7zXZ\x00"):
-		return "an xz file"
-	case has("\x28\xb5\x2f\xfd"):
-		return "a zstd file"
-	case has("BZh"):
-		return "a bzip2 file"
-	case has("7z\xbc\xaf\x27\x1c"):
-		return "a 7z archive"
+	}
+	for _, f := range beginnings {
+		if slices.ContainsFunc(f.with, has) {
+			return f.name
+		}
+	}
+	switch {
 	case len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar")):
 		return "a tar archive"
-	case has("\x80\x02"), has("\x80\x03"), has("\x80\x04"), has("\x80\x05"):
-		return "a Python pickle (an old PyTorch checkpoint)"
 	case has("RIFF") && len(head) >= 12 && string(head[8:12]) == "WAVE":
 		return "a WAV file"
-	case has("ID3"), has("fLaC"), has("OggS"):
-		return "an audio file"
-	case has("\x7fELF"):
-		return "an ELF program"
-	case has("\xcf\xfa\xed\xfe"), has("\xca\xfe\xba\xbe"):
-		return "a Mach-O program"
 	case len(head) >= 10 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<30:
 		return "a safetensors file"
-	case has("program("):
-		return "a Core ML program text (model.mil)"
 	case u32(0) == 502 && u32(4) == 5:
 		return "a compiled Core ML part (coremldata.bin)"
 	case u32(4) == 2 && u32(0) < 1<<20 && u32(64) == 0xDEADBEEF:
@@ -94,6 +74,27 @@ func looksLike(head []byte) string {
 		return "a file of zero bytes"
 	}
 	return ""
+}
+
+// beginnings are formats that their first bytes tell.
+var beginnings = []struct {
+	name string
+	with []string
+}{
+	{"a GGUF file", []string{"GGUF", "FUGG"}},
+	{"a big-endian ggml file", []string{"ggml"}},
+	{"a file of ggml's later container formats (ggjt, ggmf, ggla, ggap)", []string{"tjgg", "fmgg", "algg", "pagg"}},
+	{"a zip archive (or a PyTorch checkpoint)", []string{"PK\x03\x04", "PK\x05\x06"}},
+	{"a gzip file", []string{"\x1f\x8b"}},
+	{"an xz file", []string{"\xfd7zXZ\x00"}},
+	{"a zstd file", []string{"\x28\xb5\x2f\xfd"}},
+	{"a bzip2 file", []string{"BZh"}},
+	{"a 7z archive", []string{"7z\xbc\xaf\x27\x1c"}},
+	{"a Python pickle (an old PyTorch checkpoint)", []string{"\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05"}},
+	{"an audio file", []string{"ID3", "fLaC", "OggS"}},
+	{"an ELF program", []string{"\x7fELF"}},
+	{"a Mach-O program", []string{"\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}},
+	{"a Core ML program text (model.mil)", []string{"program("}},
 }
 
 func describeHead(head []byte, looks string) string {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/wholefile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
@@ -116,34 +117,9 @@ func (r *Result) Write(o Outputs) error {
 
 // writeWhole puts data at path by renaming a finished file of the same folder, so that no reader and no crash
 // finds half of it. What stands there and is no regular file (a terminal, a pipe) is written to.
-func writeWhole(path string, data []byte) (err error) {
+func writeWhole(path string, data []byte) error {
 	if path == "" {
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, data, 0o644)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".unfinished-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return wholefile.Bytes(path, data)
 }

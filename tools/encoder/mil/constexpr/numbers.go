@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/half"
 )
 
 // unpacked returns one byte for each element of a type of at most 8 bits: its

@@ -24,9 +24,9 @@ import (
 	"io"
 	"math"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/blob"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/realtest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/text"
 )

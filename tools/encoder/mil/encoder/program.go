@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/blob"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/half"
 )
 
 // builder appends operations in the order in which converters write them:

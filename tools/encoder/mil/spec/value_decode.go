@@ -158,6 +158,25 @@ func (d *decoder) tensor(v *mil.Value, b []byte) error {
 	return err
 }
 
+// integers appends the integers of a field; narrow ones are 32 bits wide.
+func integers(v *mil.Value, f field, narrow bool) error {
+	dt, n := v.Type.DType, int64(0)
+	if bits := int64(dt.Bits()); len(v.Data) > 0 {
+		n = int64(len(v.Data)) * 8 / bits
+	}
+	return numbers(f, protowire.VarintType, func(u uint64) error {
+		if narrow {
+			u = uint64(int64(int32(u)))
+		}
+		if !fits(dt, int64(u)) {
+			return fmt.Errorf("a constant of type %s: %d does not fit", v.Type, int64(u))
+		}
+		v.Data = mil.AppendInt(v.Data, dt, n, u)
+		n++
+		return nil
+	})
+}
+
 // elements appends what one "values" field of TensorValue's member num holds.
 func (d *decoder) elements(v *mil.Value, num protowire.Number, f field) error {
 	dt := v.Type.DType
@@ -184,21 +203,7 @@ func (d *decoder) elements(v *mil.Value, num protowire.Number, f field) error {
 		if !dt.IsInt() {
 			return mismatch()
 		}
-		n := int64(0)
-		if bits := int64(dt.Bits()); len(v.Data) > 0 {
-			n = int64(len(v.Data)) * 8 / bits
-		}
-		return numbers(f, protowire.VarintType, func(u uint64) error {
-			if num == 2 {
-				u = uint64(int64(int32(u)))
-			}
-			if !fits(dt, int64(u)) {
-				return fmt.Errorf("a constant of type %s: %d does not fit", v.Type, int64(u))
-			}
-			v.Data = mil.AppendInt(v.Data, dt, n, u)
-			n++
-			return nil
-		})
+		return integers(v, f, num == 2)
 	case 3: // bools
 		if dt != mil.Bool {
 			return mismatch()

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/half"
 )
 
 const (

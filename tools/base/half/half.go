@@ -14,13 +14,30 @@ const (
 )
 
 // FromFloat32 rounds x to binary16.
-func FromFloat32(x float32) uint16 {
-	b := math.Float32bits(x)
-	if b&0x7fffffff > 0x7f800000 {
-		// NaN: the top ten payload bits stay; the quiet bit keeps it a NaN.
-		return uint16(b>>16&signMask) | infBits | 0x200 | uint16(b>>13&0x3ff)
+func FromFloat32(f float32) uint16 {
+	b := math.Float32bits(f)
+	sign := uint16(b>>16) & 0x8000
+	abs := b & 0x7fffffff
+	switch {
+	case abs > 0x7f800000: // NaN: keep the high payload bits, and stay NaN
+		return sign | 0x7e00 | uint16(abs>>13)&0x3ff
+	case abs >= 0x477ff000: // rounds to 65536 or more, or is infinite
+		return sign | 0x7c00
+	case abs >= 0x38800000: // normal half
+		r := abs - 112<<23
+		return sign | uint16((r+0xfff+(r>>13&1))>>13)
+	case abs <= 0x33000000: // at most half of the smallest subnormal: ties to zero
+		return sign
 	}
-	return FromFloat64(float64(x))
+	// Subnormal half: shift the full significand so that one unit is 2^-24.
+	shift := 126 - abs>>23
+	m := abs&0x7fffff | 0x800000
+	q := m >> shift
+	rest := m & (1<<shift - 1)
+	if half := uint32(1) << (shift - 1); rest > half || rest == half && q&1 == 1 {
+		q++
+	}
+	return sign | uint16(q)
 }
 
 // FromFloat64 rounds x to binary16.

@@ -1,0 +1,114 @@
+package artifact
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ranked is a view with its distance from what is looked for.
+type ranked struct {
+	match
+	distance float64
+	// span is how far the outermost values are from the tensor's: coarse palettes keep those.
+	span float64
+}
+
+// best finds the view that agrees with a tensor in one of the forms, or the nearest one; a nil comparison where there
+// is none that is near at all.
+func (p *pairing) best(t *target, forms []*form) (match, *comparison, error) {
+	var near match
+	var nearest *comparison
+	var unsupported error
+	for i, r := range p.rank(t, forms) {
+		if i > 0 && (r.distance > farApart && r.view.w.op == nil || i == maxTries) {
+			break
+		}
+		c, err := p.verify(t, r.view, r.form, i > 0)
+		if isUnsupported(err) {
+			unsupported = err
+			continue
+		}
+		if err != nil {
+			return match{}, nil, err
+		}
+		if c.ok() {
+			return r.match, c, nil
+		}
+		if i == 0 {
+			near, nearest = r.match, c // the others were compared in part only
+		}
+	}
+	if nearest == nil {
+		return near, nil, unsupported
+	}
+	return near, nearest, nil
+}
+
+// maxTries bounds the views that are compared whole.
+const maxTries = 64
+
+// rank sorts the views of a tensor's extents by how near their samples are. Of those that agree alike, one that no
+// other tensor was matched with comes first.
+func (p *pairing) rank(t *target, forms []*form) []ranked {
+	var list []ranked
+	want := make([]float32, sampleCount(t.n()))
+	low, high := slices.Min(t.values), slices.Max(t.values)
+	for _, f := range forms {
+		for k := range want {
+			want[k] = f.want(t, place(k, t.n()))
+		}
+		for _, v := range p.views[fmt.Sprint(t.shape)] {
+			r := ranked{match: match{target: t, view: v, form: f, count: 1}, distance: apart(want, v.samples)}
+			if v.w.op != nil {
+				r.distance = min(r.distance, uncorrelated(want, v.samples))
+				r.span = math.Abs(float64(low-v.low)) + math.Abs(float64(high-v.high))
+			}
+			list = append(list, r)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		switch {
+		case a.distance != b.distance:
+			return int(math.Copysign(1, a.distance-b.distance))
+		case a.span != b.span:
+			return int(math.Copysign(1, a.span-b.span))
+		case a.view.w.used != b.view.w.used && b.view.w.used:
+			return -1
+		case a.view.w.used != b.view.w.used:
+			return 1
+		}
+		return 0
+	})
+	return list
+}
+
+// apart is the distance of b from a, see distance.
+func apart(a, b []float32) float64 {
+	var d, s, sum float64
+	for i := range a {
+		if !same(a[i], b[i]) {
+			x := float64(a[i]) - float64(b[i])
+			d += x * x
+		}
+		s += float64(a[i]) * float64(a[i])
+		sum += float64(a[i])
+	}
+	return distance(d, s, sum, int64(len(a)))
+}
+
+// uncorrelated is 0 for values of which one is the other times a factor, and √2 for those that have nothing to do
+// with each other. Coarse palettes change the size of what they hold.
+func uncorrelated(a, b []float32) float64 {
+	var sa, sb, aa, bb, ab float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		sa, sb, aa, bb, ab = sa+x, sb+y, aa+x*x, bb+y*y, ab+x*y
+	}
+	n := float64(len(a))
+	va, vb := aa-sa*sa/n, bb-sb*sb/n
+	if va <= 0 || vb <= 0 {
+		return math.Sqrt2
+	}
+	return math.Sqrt(max(0, 2-2*(ab-sa*sb/n)/math.Sqrt(va*vb)))
+}
