@@ -127,6 +127,15 @@ func TestAudit(t *testing.T) {
 			evidencetest.Edit(w.CoreML, "4.85 MB", "4.86 MB")
 			w.Write(t)
 		}, reason.Failed, []string{"AUDIT_EVIDENCE_DIFFERS"}},
+		{"another fact", func(t *testing.T, w *gatefixture.World) {
+			w.Contract.Facts["producer"] = "another converter"
+			w.Write(t)
+		}, reason.Failed, []string{"AUDIT_DIFFERS"}},
+		{"another note", func(t *testing.T, w *gatefixture.World) {
+			w.Contract.Add(reason.ProducerUnknown, "model.mil", "a name", "none")
+			w.Write(t)
+		}, reason.Failed, []string{"AUDIT_DIFFERS"}},
+		{"another name", func(_ *testing.T, w *gatefixture.World) { w.Spec.Name = "//gate:other" }, reason.Failed, []string{"AUDIT_DIFFERS"}},
 		{"a canary that crashes now", func(t *testing.T, w *gatefixture.World) {
 			w.Canary.Exit.Code = 139
 			w.Write(t)

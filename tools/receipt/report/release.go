@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
@@ -75,6 +76,12 @@ func (r *Release) provisional() []string {
 			unsupported++
 		}
 	}
+	short := 0
+	for _, e := range r.Release.Predicate.Receipts {
+		if len(e.Missing) > 0 {
+			short++
+		}
+	}
 	without := 0
 	for _, found := range physical {
 		if !found {
@@ -87,6 +94,9 @@ func (r *Release) provisional() []string {
 	}
 	if unsupported > 0 {
 		out = append(out, fmt.Sprintf("pin: unsupported in %d receipts", unsupported))
+	}
+	if short > 0 {
+		out = append(out, fmt.Sprintf("release gate: %d of %d receipts do not satisfy it", short, len(r.Release.Predicate.Receipts)))
 	}
 	return append(out, "judgements: they stand in the receipts, which this report does not read")
 }
@@ -106,6 +116,9 @@ func (r *Release) Text(w io.Writer) error {
 	b.add("  %s", r.counts())
 	for _, e := range r.entries() {
 		b.add("  %-12s %s (%s), pin %s (%s)", e.Verdict, e.Name, e.Lane, e.PinName, e.PinStatus)
+		if len(e.Missing) > 0 {
+			b.add("    missing for the release gate: %s", strings.Join(e.Missing, ", "))
+		}
 		for _, s := range e.Subjects {
 			b.add("    %s sha256:%s", s.Name, s.Digest["sha256"])
 		}

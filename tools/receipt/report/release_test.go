@@ -68,6 +68,7 @@ func TestHostileRelease(t *testing.T) {
 	r.Release.Predicate.Name = bad
 	e := &r.Release.Predicate.Receipts[0]
 	e.Name, e.PinName, e.PinCommit, e.PinStatus, e.SHA256 = bad, bad, bad, bad, bad
+	e.Missing = []string{bad}
 	e.Subjects[0].Name, e.Subjects[2].Annotations["form"] = bad, bad
 	for name, write := range map[string]func(io.Writer) error{"html": r.HTML, "junit": r.JUnit, "text": r.Text} {
 		var b bytes.Buffer

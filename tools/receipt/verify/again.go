@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -21,6 +23,9 @@ import (
 // again makes the judgements over contract, numbers and words again where the evidence is complete, as far as what they
 // were made from is at hand: the model and the encoder, and the folder of the runs on recordings.
 func (r *Result) again(ctx context.Context, s *statement.Statement, f Files, complete bool, redone map[string]bool) error {
+	if r.Verdict == reason.Failed {
+		return nil // refused as it is, whatever else would come of it
+	}
 	p := &s.Predicate
 	whole := complete && f.Model != "" && f.Encoder != "" && !f.AsSigned
 	if j := p.Judgement(artifact.JudgementName); j != nil && whole {
@@ -54,10 +59,6 @@ func (r *Result) again(ctx context.Context, s *statement.Statement, f Files, com
 // numbers evaluates the encoder again. The evaluator computes the same bytes by every code path that it has, so the
 // numbers are equal or the receipt's are not this encoder's.
 func (r *Result) numbers(ctx context.Context, j *verdict.Judgement, f Files, redone map[string]bool) error {
-	if j.Facts[evaluation.FactMelSource] != evaluation.BuiltInMel && f.Mel == "" {
-		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the numbers of parity, which need the mel that they were computed on (%v)", j.Facts[evaluation.FactMelSource]))
-		return nil
-	}
 	if sum, ok := j.Facts[evaluation.FactReferenceSHA256]; ok {
 		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the numbers of parity, which need the reference that they were compared with (%v)", sum))
 		return nil
@@ -66,7 +67,16 @@ func (r *Result) numbers(ctx context.Context, j *verdict.Judgement, f Files, red
 	if err != nil {
 		return fmt.Errorf("evaluate again: %w", err)
 	}
-	r.agree(j, result.Record(), redone, verdict.FactEvaluator, evaluation.FactMelSource)
+	again := result.Record()
+	switch {
+	case f.Mel != "":
+		// The mel at hand may have another name.
+		r.agree(j, again, redone, verdict.FactEvaluator, evaluation.FactMelSource)
+	case again.Facts[parity.FactMel] != j.Facts[parity.FactMel] && j.Facts[evaluation.FactMelSource] != evaluation.BuiltInMel:
+		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the numbers of parity, which need the mel that they were computed on (%v)", j.Facts[evaluation.FactMelSource]))
+	default:
+		r.agree(j, again, redone, verdict.FactEvaluator)
+	}
 	return nil
 }
 
@@ -77,7 +87,10 @@ func (r *Result) agree(signed, again *verdict.Judgement, redone map[string]bool,
 	differs := func(what string, expected, found any) {
 		r.Add(reason.JudgementDiffers, signed.Name+what, fmt.Sprint(expected), fmt.Sprint(found))
 	}
-	if signed.Verdict != again.Verdict || codes(signed.Reasons) != codes(again.Reasons) || codes(signed.Notes) != codes(again.Notes) {
+	// Notes name the code path that computed, and files by where they lie.
+	path, _ := again.Facts[verdict.FactEvaluator].(string)
+	signedPath, _ := signed.Facts[verdict.FactEvaluator].(string)
+	if signed.Verdict != again.Verdict || codes(signed.Reasons) != codes(again.Reasons) || texts(signed.Notes, signedPath) != texts(again.Notes, path) {
 		// Its facts differ with it.
 		differs("", fmt.Sprintf("%s %v %v", again.Verdict, again.Reasons, again.Notes), fmt.Sprintf("%s %v %v", signed.Verdict, signed.Reasons, signed.Notes))
 		return
@@ -113,4 +126,18 @@ func codes(reasons []reason.Reason) string {
 	}
 	slices.Sort(out)
 	return fmt.Sprint(out)
+}
+
+// texts are notes without what differs from machine to machine.
+func texts(notes []reason.Reason, path string) string {
+	var out []string
+	for _, n := range notes {
+		found := n.Found
+		if path != "" {
+			found = strings.ReplaceAll(found, path, "this machine")
+		}
+		out = append(out, n.Code+"\x00"+n.Expected+"\x00"+found+"\x00"+filepath.Base(n.Where))
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\x01")
 }
