@@ -1,0 +1,37 @@
+#include "textflag.h"
+
+// func fused(n int)
+// Twelve independent chains of multiply-adds, as many as hide the latency of two units, n times. The values are zeros.
+TEXT ·fused(SB), NOSPLIT, $0-8
+	MOVQ   n+0(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+
+next:
+	VFMADD231PS Y12, Y12, Y0
+	VFMADD231PS Y12, Y12, Y1
+	VFMADD231PS Y12, Y12, Y2
+	VFMADD231PS Y12, Y12, Y3
+	VFMADD231PS Y12, Y12, Y4
+	VFMADD231PS Y12, Y12, Y5
+	VFMADD231PS Y12, Y12, Y6
+	VFMADD231PS Y12, Y12, Y7
+	VFMADD231PS Y12, Y12, Y8
+	VFMADD231PS Y12, Y12, Y9
+	VFMADD231PS Y12, Y12, Y10
+	VFMADD231PS Y12, Y12, Y11
+	DECQ        CX
+	JNZ         next
+	VZEROUPPER
+	RET

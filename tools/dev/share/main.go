@@ -1,0 +1,147 @@
+// Command share measures which share of the processor's own multiply-add peak the evaluator's kernels reach, at the shapes of a
+// published size, on one thread:
+//
+//	go run ./tools/dev/share [--size base] [--rounds 5]
+//
+// The peak is that of a loop of independent fused multiply-adds in registers of 256 bits, measured in the same rounds; times
+// are those of the thread's processor, so that neighbours cost little. Where the evaluator uses registers of 512 bits a share
+// may exceed 1.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "share:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("share", flag.ContinueOnError)
+	size := flags.String("size", "base", "published size whose shapes are taken")
+	rounds := flags.Int("rounds", 5, "how often everything is measured; the fastest round counts")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if runtime.GOARCH != "amd64" || !processor.Has("avx2") || !processor.Has("fma") {
+		return fmt.Errorf("expected a processor with AVX2 and FMA, for which the loop of the peak is written")
+	}
+	o, err := synthetic.Size(*size)
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	parts := layer(o.Hyperparameters())
+	best, peak := make([]time.Duration, len(parts)), 0.0
+	for range max(1, *rounds) {
+		peak = max(peak, measurePeak())
+		for i, p := range parts {
+			if d := timed(p.run); best[i] == 0 || d < best[i] {
+				best[i] = d
+			}
+		}
+	}
+	fmt.Fprintf(out, "%s, %s; peak of one thread %.1f GFLOP/s\n\n| part of %s | GFLOP | ms | GFLOP/s | share of the peak |\n|---|---:|---:|---:|---:|\n",
+		kernel.Path(), runtime.GOARCH, peak, *size)
+	for i, p := range parts {
+		rate := p.flops / best[i].Seconds() / 1e9
+		fmt.Fprintf(out, "| %s | %.2f | %.1f | %.1f | %.2f |\n", p.name, p.flops/1e9, best[i].Seconds()*1e3, rate, rate/peak)
+	}
+	return nil
+}
+
+// timed is the processor time of this thread that a call takes.
+func timed(do func()) time.Duration {
+	before := threadTime()
+	do()
+	return threadTime() - before
+}
+
+// measurePeak runs the loop of multiply-adds for about 50 ms.
+func measurePeak() float64 {
+	const n = 20_000_000
+	d := timed(func() { fused(n) })
+	return n * 12 * 8 * 2 / d.Seconds() / 1e9
+}
+
+// part is one kind of work of an encoder.
+type part struct {
+	name  string
+	flops float64
+	run   func()
+}
+
+// layer is the convolutions and one layer's work.
+func layer(h ggml.Hyperparameters) []part {
+	pool := kernel.NewPool(1)
+	d, ctx, heads := h.AudioState, h.AudioCtx, h.AudioHead
+	size := d / heads
+	conv := func(channels, width, stride int) func() {
+		return product(pool, d, width/stride, channels*3, kernel.Matrix{F32: ramp(d * channels * 3), Row: channels * 3, Col: 1}, &kernel.Windows{
+			F32: ramp(channels * width), Height: 1, Width: width, KernelH: 1, KernelW: 3, StrideH: 1, StrideW: stride,
+			DilationH: 1, DilationW: 1, PadLeft: 1, OutH: 1, OutW: width / stride,
+		})
+	}
+	linear := func(ins, outs int) func() {
+		return product(pool, ctx, outs, ins, kernel.Matrix{F32: ramp(ctx * ins), Row: ins, Col: 1}, kernel.Matrix{F32: ramp(outs * ins), Row: 1, Col: ins})
+	}
+	first, second := conv(h.Mels, 2*ctx, 1), conv(d, 2*ctx, 2)
+	projection, widen, narrow := linear(d, d), linear(d, 4*d), linear(4*d, d)
+	x, c := float64(d), float64(ctx)
+	return []part{
+		{"convolutions", 2 * c * x * 3 * (2*float64(h.Mels) + x), func() { first(); second() }},
+		{"projections", 4 * 2 * c * x * x, func() {
+			for range 4 {
+				projection()
+			}
+		}},
+		{"MLP, widening", 2 * c * 4 * x * x, widen},
+		{"MLP, narrowing", 2 * c * 4 * x * x, narrow},
+		{"attention", 2 * 2 * c * c * x, attention(pool, ctx, heads, size)},
+	}
+}
+
+func product(pool *kernel.Pool, m, n, k int, a kernel.Matrix, b kernel.Source) func() {
+	p := &kernel.Product{M: m, N: n, K: k, A: a, B: b, Out: make([]float32, m*n), Stride: n}
+	return func() { pool.Multiply(p) }
+}
+
+// attention is all heads of a layer, with the softmax between its products.
+func attention(pool *kernel.Pool, ctx, heads, size int) func() {
+	d := heads * size
+	q, k, v, out := ramp(ctx*d), ramp(ctx*d), ramp(ctx*d), make([]float32, ctx*d)
+	all := make([]kernel.Attention, heads)
+	for i := range all {
+		at := i * size
+		all[i] = kernel.Attention{
+			Rows: ctx, Keys: ctx, Inner: size, Outer: size, Scale: 0.125,
+			Q: kernel.Matrix{F32: q[at:], Row: d, Col: 1}, K: kernel.Matrix{F32: k[at:], Row: 1, Col: d}, V: kernel.Matrix{F32: v[at:], Row: d, Col: 1},
+			Out: out[at:], OutRow: d, OutCol: 1,
+		}
+	}
+	return func() { pool.Attend(all) }
+}
+
+// ramp makes n values in [-1, 1) that repeat only after a long run.
+func ramp(n int) []float32 {
+	out := make([]float32, n)
+	x := uint32(1)
+	for i := range out {
+		x = x*1664525 + 1013904223
+		out[i] = float32(int32(x)) / (1 << 31)
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+)
+
+// The parts' work is the encoder's: for large-v3, 2.27 TFLOP in 32 layers.
+func TestParts(t *testing.T) {
+	var conv, rest float64
+	for i, p := range layer(ggml.Hyperparameters{Mels: 8, AudioCtx: 30, AudioState: 32, AudioHead: 2, AudioLayer: 1}) {
+		p.run()
+		if i == 0 {
+			conv = p.flops
+		} else {
+			rest += p.flops
+		}
+	}
+	if want := 2.0 * 60 * 32 * 24; conv != want+2*30*32*96 {
+		t.Errorf("convolutions: %v", conv)
+	}
+	if want := 2.0*30*12*32*32 + 2*2*30*30*32; rest != want {
+		t.Errorf("a layer: %v, want %v", rest, want)
+	}
+}
+
+func TestTable(t *testing.T) {
+	var out strings.Builder
+	err := run([]string{"--size", "tiny", "--rounds", "1"}, &out)
+	if able := runtime.GOARCH == "amd64" && processor.Has("avx2") && processor.Has("fma"); able != (err == nil) {
+		t.Fatalf("able %v: %v", able, err)
+	}
+	for _, part := range []string{"convolutions", "projections", "MLP, widening", "MLP, narrowing", "attention"} {
+		if err == nil && !strings.Contains(out.String(), "| "+part+" |") {
+			t.Errorf("no %s in\n%s", part, out.String())
+		}
+	}
+	if err := run([]string{"--size", "huge"}, &out); err == nil {
+		t.Error("an unknown size was taken")
+	}
+}
