@@ -34,7 +34,6 @@ type row struct {
 	name          string
 	flops         float64
 	weights       int64
-	encode        cost
 	encodeSeconds float64 // of processors
 }
 
@@ -138,7 +137,7 @@ func (m *measurer) encoder(dir, bin, name, precision string, h ggml.Hyperparamet
 	if _, err := os.Stat(npy); err != nil {
 		return fmt.Errorf("%s: predict wrote nothing: %w", label, err)
 	}
-	m.rows = append(m.rows, row{label, flops(h), info.Size(), c, c.processor.Seconds()})
+	m.rows = append(m.rows, row{label, flops(h), info.Size(), c.processor.Seconds()})
 	policy := map[string]string{"float16": "fp16_v1", "float32": "fp32_v2"}[precision]
 	_, answer, err = m.step(label, "parity", bound+referenceBound(h), "coregate", "parity", "--model", bin, "--encoder", compiled, "--policy", policy, "--json", threads)
 	if err != nil {
