@@ -14,8 +14,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 )
@@ -34,7 +36,7 @@ func run(args []string, getenv func(string) string, stdout, stderr io.Writer) in
 		return 2
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, stderr
-	err = cmd.Run()
+	err = wait(cmd)
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
@@ -44,6 +46,32 @@ func run(args []string, getenv func(string) string, stdout, stderr io.Writer) in
 	}
 	fmt.Fprintln(stderr, "gate_bench:", err)
 	return 2
+}
+
+// wait runs a command to its end. An interrupt from the terminal reaches the command as well, which keeps what it measured: so it is
+// waited for, and not left behind. What reaches this program alone is passed on.
+func wait(cmd *exec.Cmd) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s == syscall.SIGTERM {
+					_ = cmd.Process.Signal(s)
+				}
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return cmd.Wait()
 }
 
 // command puts the rule's arguments and the caller's together. The caller's stand last, so that they win.

@@ -46,7 +46,10 @@ func TestArguments(t *testing.T) {
 
 // TestExitCodes holds that a verdict reaches the caller, and that what could not be started is 2.
 func TestExitCodes(t *testing.T) {
-	for script, want := range map[string]int{"exit 0": 0, "exit 1": 1, "exit 3": 3, "kill -9 $$": 2} {
+	for script, want := range map[string]int{"exit 0": 0, "exit 1": 1, "exit 3": 3, "kill -9 $$": 2,
+		// An interrupt ends the session, which keeps what it has and says so; a termination is passed on.
+		"trap 'exit 3' INT; kill -INT $PPID; sleep 0.2; kill -INT $$; sleep 5":                            3,
+		"trap 'exit 3' TERM; kill -TERM $PPID; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; exit 9": 3} {
 		env := stand(t, script)
 		var out, errs bytes.Buffer
 		if code := run(nil, env, &out, &errs); code != want {
