@@ -90,6 +90,21 @@ func NewJudgement(name string) *Judgement {
 	return &Judgement{Name: name, Findings: New(), Facts: map[string]any{}}
 }
 
+// Visible makes the texts of a judgement that was read from a file visible, as [Findings.AddReason] does with new ones: what
+// a model says of itself must keep no receipt from being written.
+func (j *Judgement) Visible() {
+	for _, list := range [][]reason.Reason{j.Reasons, j.Notes} {
+		for i, r := range list {
+			list[i] = reason.Reason{Code: reason.Visible(r.Code), Expected: reason.Visible(r.Expected), Found: reason.Visible(r.Found), Where: reason.Visible(r.Where)}
+		}
+	}
+	for key, value := range j.Facts {
+		if text, ok := value.(string); ok {
+			j.Facts[key] = reason.Visible(text)
+		}
+	}
+}
+
 // Worst is the verdict over several: fail if any fails, else inconclusive if any is not a pass, else pass. Nothing
 // judged is a failure, and so is a verdict that is none.
 func Worst(verdicts ...reason.Verdict) reason.Verdict {

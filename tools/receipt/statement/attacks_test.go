@@ -46,7 +46,10 @@ func TestBuildAttacks(t *testing.T) {
 			w.File(t, "whisper-cli-ggml", "program")
 			w.Contrast.Digests.CLI = w.CoreML.Digests.CLI
 		}, "binding", "DIGEST_MISMATCH"},
-		{"no evaluator on the emulated lane", func(_ *testing.T, w *gatefixture.World) { w.Canary.Digests.Evaluator = nil }, "binding", "DIGEST_MISMATCH"},
+		{"no evaluator on the emulated lane", func(_ *testing.T, w *gatefixture.World) {
+			w.CoreML.Digests.Evaluator, w.Canary.Digests.Evaluator = nil, nil
+		}, "binding", "DIGEST_MISMATCH"},
+		{"no evaluator in the canary", func(_ *testing.T, w *gatefixture.World) { w.Canary.Digests.Evaluator = nil }, "binding", "DIGEST_MISMATCH"},
 	} {
 		w := gatefixture.New(t)
 		c.change(t, w)
@@ -56,6 +59,17 @@ func TestBuildAttacks(t *testing.T) {
 		if s.Predicate.Verdict != reason.Failed || j == nil || !j.Has(c.code) {
 			t.Errorf("%s: verdict %s, %s is %+v, want %s", c.id, s.Predicate.Verdict, c.judgement, j, c.code)
 		}
+	}
+}
+
+// TestHiddenJudgement holds that a judgement whose model says hidden things of itself leaves a receipt that can be read.
+func TestHiddenJudgement(t *testing.T) {
+	w := gatefixture.New(t)
+	w.Contract.Facts["producer"] = "converter\x1b[2J\n::error::x\u202e"
+	w.Write(t)
+	s := decoded(t, w)
+	if got := s.Predicate.Judgement("contract").Facts["producer"]; s.Predicate.Verdict != reason.Pass || got != `converter\u001b[2J\n::error::x\u202e` {
+		t.Errorf("verdict %s, producer %q", s.Predicate.Verdict, got)
 	}
 }
 

@@ -220,6 +220,7 @@ func (in *inputs) readJudgements(s *Spec) error {
 		if err := readJSON(path, j); err != nil {
 			return err
 		}
+		j.Visible()
 		if k := judged(j.Name); k == nil || j.Name == Binding || j.Name == Sources {
 			return fmt.Errorf("receipt: %s: judgement %q, expected one that a gate's actions write", path, j.Name)
 		}

@@ -162,7 +162,8 @@ func (s *Statement) checkMaterials() error {
 		seen[m.Name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if !seen[name] {
+		// A run that failed may have had no evaluator; a pass needs one.
+		if !seen[name] && name != MaterialEvaluator {
 			return fmt.Errorf("receipt: material %q is missing", name)
 		}
 	}
@@ -287,6 +288,9 @@ func (s *Statement) checkPass() error {
 	}
 	if len(p.EncoderFiles) == 0 {
 		return fmt.Errorf("receipt: a pass of an encoder without files")
+	}
+	if p.Lane == evidence.LaneEmulated && s.Digest(MaterialEvaluator) == "" {
+		return fmt.Errorf("receipt: a pass on the emulated lane without the evaluator among the materials")
 	}
 	for _, same := range s.shared() {
 		return fmt.Errorf("receipt: %s and %s have one digest: whatever ran, it was not both", same[0], same[1])

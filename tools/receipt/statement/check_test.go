@@ -53,6 +53,9 @@ func TestContradictions(t *testing.T) {
 		{"patch that is not the pin's", func(_ *statement.Statement, p *statement.Predicate) { p.Pin.Patch.SHA256 = zero }, "the pin names"},
 		{"source that is not the pin's", func(_ *statement.Statement, p *statement.Predicate) { p.Pin.PatchedFile.SHA256 = zero }, "the pin names"},
 		{"no materials", func(_ *statement.Statement, p *statement.Predicate) { p.Materials = []statement.Resource{} }, "is missing"},
+		{"no evaluator", func(_ *statement.Statement, p *statement.Predicate) {
+			p.Materials = slices.DeleteFunc(p.Materials, func(r statement.Resource) bool { return r.Name == statement.MaterialEvaluator })
+		}, "without the evaluator"},
 		{"material twice", func(_ *statement.Statement, p *statement.Predicate) {
 			p.Materials = append(p.Materials, p.Materials[0])
 		}, "once"},
