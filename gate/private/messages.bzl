@@ -90,3 +90,9 @@ def bench_arms(label, names, control):
 def bench_pairs(label, pairs, least, names):
     return ("{label}: `pairs` must be 0, or at least {least} with two arms, found {pairs} with arms {names}. Fewer pairs are no comparison: " +
             "machines differ by more from run to run than encoders do.").format(label = label, pairs = pairs, least = least, names = names)
+
+def no_objective_c(label, missing):
+    return "{label}: upstream's own bridge and coremlprobe run over the stand-in for Core ML only where this machine compiles Objective-C: {missing}".format(
+        label = label,
+        missing = missing,
+    )

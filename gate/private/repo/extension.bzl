@@ -3,6 +3,7 @@
 load(":core_ml_host_repo.bzl", "core_ml_host_repo")
 load(":coreml_encoder_repo.bzl", "coreml_encoder_repo")
 load(":messages.bzl", "bad_fork_name", "bad_patch_label", "bad_pin", "repository_taken", "unknown_pin")
+load(":objective_c_host_repo.bzl", "objective_c_host_repo")
 load(":speech_repo.bzl", "speech_repo")
 load(":whisper_cpp_repo.bzl", "whisper_cpp_repo")
 load(":whisper_model_repo.bzl", "whisper_model_repo")
@@ -149,10 +150,11 @@ def _whisper_impl(mctx):
     whisper_models_repo(name = "whisper_encoders", models = {n: "@{}{}//:encoder".format(_ENCODER_REPO, n) for n in encoders})
     _speech(mctx)
     core_ml_host_repo(name = "core_ml_host")
+    objective_c_host_repo(name = "objective_c_host")
 
 whisper = module_extension(
     implementation = _whisper_impl,
-    doc = """Repositories `whisper_cpp`, `whisper_models`, `whisper_encoders`, `whisper_speech_*` and `core_ml_host`, and one a fork.
+    doc = """Repositories `whisper_cpp`, `whisper_models`, `whisper_encoders`, `whisper_speech_*`, `core_ml_host` and `objective_c_host`, and one a fork.
 
 Upstream source, models, encoders and recordings are pinned by content; where a machine gets them from is its own affair.""",
     environ = [_PIN],

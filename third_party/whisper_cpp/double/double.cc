@@ -10,20 +10,17 @@
 
 #include "coreml/whisper-encoder.h"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <string>
 
-#include <sys/stat.h>
-
-#include "evaluator.h"
+#include "third_party/whisper_cpp/double/evaluator.h"
 
 using coreml_gate::Evaluator;
 using coreml_gate::MultiArray;
+using coreml_gate::Outcome;
 using coreml_gate::one_line;
 
 struct whisper_coreml_context {
@@ -38,41 +35,54 @@ void log_line(const std::string & text) {
     fflush(stderr);
 }
 
-// The fault that the evaluator was asked for. It decides what the name means, and refuses what it does not know.
-std::string fault_name() {
-    const char * fault = getenv("COREML_GATE_DOUBLE_FAULT");
-    return fault && *fault ? one_line(fault) : "none";
+// An exception that nobody catches ends the process; whisper.cpp catches none of Objective-C's.
+[[noreturn]] void raise_exception(const std::string & what) {
+    log_line("coreml_double: uncaught exception: " + one_line(what));
+    abort();
 }
 
-bool load(const char * path_model, std::unique_ptr<Evaluator> & evaluator, std::string & why) {
-    struct stat info;
-    if (stat(path_model, &info) != 0) {
-        why = strerror(errno);
-        return false;
+// Whether a path is UTF-8. Foundation makes no string of one that is not, and raises an exception at the URL of none.
+bool is_utf8(const char * text) {
+    const unsigned char * p = reinterpret_cast<const unsigned char *>(text);
+    while (*p) {
+        const int more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2 : *p >= 0xf0 && *p < 0xf5 ? 3 : -1;
+        if (more < 0) {
+            return false;
+        }
+        uint32_t rune = more == 0 ? *p : *p & (0x3f >> more);
+        for (int i = 1; i <= more; i++) {
+            if ((p[i] & 0xc0) != 0x80) {
+                return false;
+            }
+            rune = rune << 6 | (p[i] & 0x3f);
+        }
+        if ((more == 2 && rune < 0x800) || (more == 3 && (rune < 0x10000 || rune > 0x10ffff)) || (rune >= 0xd800 && rune < 0xe000)) {
+            return false;
+        }
+        p += more + 1;
     }
-    evaluator = Evaluator::start(path_model, why);
-    return evaluator != nullptr;
-}
-
-bool predict(Evaluator & evaluator, int64_t n_ctx, int64_t n_mel, const float * mel, MultiArray & out, std::string & why) {
-    const int64_t most = std::numeric_limits<uint32_t>::max();
-    if (n_mel < 1 || n_ctx < 1 || n_mel > most || n_ctx > most) {
-        why = "an input of shape [1, " + std::to_string(n_mel) + ", " + std::to_string(n_ctx) + "]";
-        return false;
-    }
-    return evaluator.predict(uint32_t(n_mel), uint32_t(n_ctx), mel, out, why);
+    return true;
 }
 
 }  // namespace
 
 extern "C" struct whisper_coreml_context * whisper_coreml_init(const char * path_model) {
-    log_line("coreml_double: version 1, protocol 1, fault " + fault_name());
+    log_line("coreml_double: version 1, protocol 1, fault " + coreml_gate::fault_name());
+    if (!is_utf8(path_model)) {
+        raise_exception("a path that is not UTF-8");
+    }
 
     std::string why;
     std::unique_ptr<Evaluator> evaluator;
-    if (!load(path_model, evaluator, why)) {
-        log_line("coreml_double: cannot load '" + one_line(path_model) + "': " + one_line(why));
-        return nullptr;
+    // Foundation's URL of an empty path is the current folder.
+    switch (Evaluator::start(*path_model ? path_model : ".", evaluator, why)) {
+        case Outcome::kDone:
+            break;
+        case Outcome::kRaises:
+            raise_exception(why);
+        case Outcome::kFailed:
+            log_line("coreml_double: cannot load '" + one_line(path_model) + "': " + one_line(why));
+            return nullptr;
     }
     if (!evaluator->greeting().empty()) {
         log_line("coreml_double: ready, " + one_line(evaluator->greeting()));
@@ -81,6 +91,7 @@ extern "C" struct whisper_coreml_context * whisper_coreml_init(const char * path
 }
 
 extern "C" void whisper_coreml_free(struct whisper_coreml_context * ctx) {
+    ctx->evaluator.reset();  // of a null context it crashes, as upstream's does
     delete ctx;
 }
 
@@ -92,9 +103,18 @@ extern "C" void whisper_coreml_encode(
                                float * out) {
     MultiArray output;
     std::string why;
-    if (!predict(*ctx->evaluator, n_ctx, n_mel, mel, output, why)) {
-        log_line("coreml_double: prediction failed: " + one_line(why));
-        return;  // upstream: memcpy(out, NULL, 0)
+    switch (ctx->evaluator->predict(n_mel, n_ctx, mel, output, why)) {
+        case Outcome::kDone:
+            break;
+        case Outcome::kRaises:
+            raise_exception(why);
+        case Outcome::kFailed:
+            log_line("coreml_double: prediction failed: " + one_line(why));
+            return;  // upstream: memcpy(out, NULL, 0)
+    }
+    if (output.feature != "output") {
+        log_line("coreml_double: prediction failed: the output is called '" + one_line(output.feature) + "', expected 'output'");
+        return;  // upstream asks for a feature that is not there, and gets nil
     }
     memcpy(out, output.data.get(), size_t(output.count()) * sizeof(float));
 }

@@ -1,10 +1,11 @@
-#include "evaluator.h"
+#include "third_party/whisper_cpp/double/evaluator.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,11 @@ constexpr uint32_t kMagic = 0x56454743;  // "CGEV"
 constexpr uint32_t kProtocol = 1;
 constexpr uint32_t kPredict = 1;
 constexpr uint32_t kBye = 2;
+
+// Of a greeting and of a reply.
+constexpr uint32_t kOk = 0;
+constexpr uint32_t kRaised = 2;
+constexpr uint32_t kOtherName = 3;  // of a reply alone
 
 // Bounds on what the other side may claim. A Whisper encoder's output is some megabytes at rank 3.
 constexpr uint32_t kMaxMessage = 1 << 16;
@@ -119,17 +125,31 @@ std::string one_line(const std::string & text) {
     return line;
 }
 
-std::unique_ptr<Evaluator> Evaluator::start(const char * path_model, std::string & why) {
+std::string fault_name() {
+    const char * fault = getenv("COREML_GATE_DOUBLE_FAULT");
+    return fault && *fault ? one_line(fault) : "none";
+}
+
+Outcome Evaluator::start(const char * path_model, std::unique_ptr<Evaluator> & evaluator, std::string & why) {
+    struct stat info;
+    if (stat(path_model, &info) != 0) {
+        why = strerror(errno);
+        return Outcome::kFailed;
+    }
     const char * program = getenv("COREML_GATE_EVALUATOR");
     if (!program || !*program) {
         why = "COREML_GATE_EVALUATOR is not set, so there is no evaluator to start";
-        return nullptr;
+        return Outcome::kFailed;
     }
-    std::unique_ptr<Evaluator> evaluator(new Evaluator);
-    if (!evaluator->spawn(program, path_model, why) || !evaluator->greet(why)) {
-        return nullptr;
+    std::unique_ptr<Evaluator> started(new Evaluator);
+    if (!started->spawn(program, path_model, why)) {
+        return Outcome::kFailed;
     }
-    return evaluator;
+    const Outcome greeted = started->greet(why);
+    if (greeted == Outcome::kDone) {
+        evaluator = std::move(started);
+    }
+    return greeted;
 }
 
 Evaluator::~Evaluator() {
@@ -170,47 +190,53 @@ bool Evaluator::spawn(const char * program, const char * path_model, std::string
     return true;
 }
 
-bool Evaluator::greet(std::string & why) {
+Outcome Evaluator::greet(std::string & why) {
     uint32_t head[3];
     std::string message;
     if (!read_all(head, sizeof(head)) || head[0] != kMagic || !read_message(message)) {
         why = "no greeting, and " + finish();
-        return false;
+        return Outcome::kFailed;
     }
     if (head[1] != kProtocol) {
         why = "the evaluator speaks protocol " + std::to_string(head[1]) + ", expected " + std::to_string(kProtocol);
-        return false;
+        return Outcome::kFailed;
     }
-    if (head[2] != 0) {
+    if (head[2] != kOk) {
         why = message;
-        return false;
+        return head[2] == kRaised ? Outcome::kRaises : Outcome::kFailed;
     }
     said = message;
-    return true;
+    return Outcome::kDone;
 }
 
-bool Evaluator::predict(uint32_t n_mel, uint32_t n_ctx, const float * mel, MultiArray & out, std::string & why) {
+Outcome Evaluator::predict(int64_t n_mel, int64_t n_ctx, const float * mel, MultiArray & out, std::string & why) {
+    const int64_t most = std::numeric_limits<uint32_t>::max();
+    if (n_mel < 1 || n_ctx < 1 || n_mel > most || n_ctx > most) {
+        why = "an input of shape [1, " + std::to_string(n_mel) + ", " + std::to_string(n_ctx) + "]";
+        return Outcome::kFailed;
+    }
     if (to < 0) {
         why = "the evaluator has ended before";
-        return false;
+        return Outcome::kFailed;
     }
-    const uint32_t request[3] = {kPredict, n_mel, n_ctx};
+    const uint32_t request[3] = {kPredict, uint32_t(n_mel), uint32_t(n_ctx)};
     uint32_t status = 0;
     std::string message;
-    if (!write_all(request, sizeof(request)) || !write_all(mel, size_t(n_mel) * n_ctx * sizeof(float)) ||
+    if (!write_all(request, sizeof(request)) || !write_all(mel, size_t(n_mel) * size_t(n_ctx) * sizeof(float)) ||
         !read_all(&status, sizeof(status)) || !read_message(message)) {
         why = "no reply, and " + finish();
-        return false;
+        return Outcome::kFailed;
     }
-    if (status != 0) {
+    if (status != kOk && status != kOtherName) {
         why = message;
-        return false;
+        return status == kRaised ? Outcome::kRaises : Outcome::kFailed;
     }
+    out.feature = status == kOtherName ? message : "output";
     if (!read_array(out)) {
         why = "an output that breaks the protocol, and " + finish();
-        return false;
+        return Outcome::kFailed;
     }
-    return true;
+    return Outcome::kDone;
 }
 
 bool Evaluator::write_all(const void * data, size_t n) {
@@ -260,11 +286,12 @@ bool Evaluator::read_array(MultiArray & out) {
     if (!read_all(head, sizeof(head)) || head[1] > kMaxRank) {
         return false;
     }
+    out.dtype = head[0];
     out.shape.resize(head[1]);
-    std::vector<uint64_t> strides(head[1]);
+    out.strides.resize(head[1]);
     const size_t extents = head[1] * sizeof(uint64_t);
     uint64_t n_bytes = 0;
-    if (!read_all(out.shape.data(), extents) || !read_all(strides.data(), extents) ||
+    if (!read_all(out.shape.data(), extents) || !read_all(out.strides.data(), extents) ||
         !read_all(&n_bytes, sizeof(n_bytes)) || n_bytes > kMaxBytes) {
         return false;
     }

@@ -3,10 +3,14 @@
 // Protocol 1, little-endian, over the program's standard input and output. It is started as
 // `<COREML_GATE_EVALUATOR> serve <path>`.
 //
-//   greeting  u32 magic "CGEV", u32 version 1, u32 status (0 ready, 1 load failed), u32 n, n bytes of message
+//   greeting  u32 magic "CGEV", u32 version 1, u32 status (0 ready, 1 load failed, 2 the load raises an exception),
+//             u32 n, n bytes of message
 //   request   u32 op (1 predict, 2 bye), u32 n_mel, u32 n_ctx, n_mel * n_ctx float32
-//   reply     u32 status (0 done, 1 prediction failed), u32 n, n bytes of message; when done also:
+//   reply     u32 status (0 done, 1 prediction failed, 2 the prediction raises an exception, 3 done, but the output has
+//             another name than "output": the message), u32 n, n bytes of message; after 0 and 3 also:
 //             u32 dtype, u32 rank, rank * u64 shape, rank * u64 strides (elements), u64 n, n bytes of data
+//
+// The double and the stand-in for Apple's framework (third_party/core_ml_stand_in) both stand on this.
 #ifndef COREML_GATE_DOUBLE_EVALUATOR_H_
 #define COREML_GATE_DOUBLE_EVALUATOR_H_
 
@@ -20,10 +24,12 @@
 
 namespace coreml_gate {
 
-// What a prediction returned, in the terms of MLMultiArray. The strides are part of the protocol,
-// but upstream's bridge never looks at them, so they are read and dropped.
+// What a prediction returned, in the terms of MLMultiArray. Upstream's bridge looks at nothing but shape and data.
 struct MultiArray {
+    std::string feature;  // its name
+    uint32_t dtype = 0;   // a code of MLMultiArrayDataType
     std::vector<uint64_t> shape;
+    std::vector<uint64_t> strides;  // in elements
     std::unique_ptr<unsigned char[]> data;
     size_t n_bytes = 0;
 
@@ -34,11 +40,18 @@ struct MultiArray {
 // Takes a text that someone else wrote for one line of our log: no control character gets through.
 std::string one_line(const std::string & text);
 
+// The fault that the environment asks the evaluator for, on one line. The evaluator decides what the name means, and
+// refuses what it does not know.
+std::string fault_name();
+
+// What came of a load or a prediction. What raises is no failure: on a Mac an exception passes through the bridge.
+enum class Outcome { kDone, kFailed, kRaises };
+
 class Evaluator {
   public:
-    // Starts the program that the environment names and waits for its greeting. Returns null and sets
-    // `why` if there is no such program, or it cannot load the encoder.
-    static std::unique_ptr<Evaluator> start(const char * path_model, std::string & why);
+    // Starts the program that the environment names and waits for its greeting. Unless it is done, there is no evaluator
+    // and `why` says why.
+    static Outcome start(const char * path_model, std::unique_ptr<Evaluator> & evaluator, std::string & why);
 
     // What the program said when it was ready, such as which code it computes with; may be empty.
     const std::string & greeting() const { return said; }
@@ -49,14 +62,14 @@ class Evaluator {
     Evaluator(const Evaluator &) = delete;
     Evaluator & operator=(const Evaluator &) = delete;
 
-    // Returns false and sets `why` if the prediction failed, or the process or the protocol did.
-    bool predict(uint32_t n_mel, uint32_t n_ctx, const float * mel, MultiArray & out, std::string & why);
+    // kFailed if the prediction failed, or the process or the protocol did, or the input has no such size. `why` says why.
+    Outcome predict(int64_t n_mel, int64_t n_ctx, const float * mel, MultiArray & out, std::string & why);
 
   private:
     Evaluator() = default;
 
     bool spawn(const char * program, const char * path_model, std::string & why);
-    bool greet(std::string & why);
+    Outcome greet(std::string & why);
 
     // Both fail once the process has ended or its end of the pipe is closed; never by a signal.
     bool write_all(const void * data, size_t n);

@@ -1,7 +1,9 @@
-// An evaluator that misbehaves on demand, for double_test: FAKE_EVALUATOR names what it does.
+// An evaluator that misbehaves on demand, for tests of the bridges: FAKE_EVALUATOR names what it does, or is
+// reply:TYPE:SHAPE:STRIDES:BYTES, such as reply:65568:1,2,3:6,3,1:24, for any output.
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -51,7 +53,7 @@ void greet(uint32_t magic, uint32_t version, uint32_t status, const std::string 
 }
 
 // A reply of the given shape whose data is n_bytes of 1, 2, 3, ... as float32.
-void reply(uint32_t dtype, const std::vector<uint64_t> & shape, uint64_t n_bytes) {
+void reply(uint32_t dtype, const std::vector<uint64_t> & shape, const std::vector<uint64_t> & strides, uint64_t n_bytes) {
     put32(0);
     put_text("");
     put32(dtype);
@@ -59,8 +61,8 @@ void reply(uint32_t dtype, const std::vector<uint64_t> & shape, uint64_t n_bytes
     for (uint64_t extent : shape) {
         put64(extent);
     }
-    for (size_t i = 0; i < shape.size(); i++) {
-        put64(7);  // strides that nobody looks at
+    for (uint64_t stride : strides) {
+        put64(stride);
     }
     put64(n_bytes);
     std::vector<float> data(n_bytes / sizeof(float) + 1);
@@ -68,6 +70,42 @@ void reply(uint32_t dtype, const std::vector<uint64_t> & shape, uint64_t n_bytes
         data[i] = float(i + 1);
     }
     put(data.data(), n_bytes);
+}
+
+// The same with strides that nobody looks at.
+void reply(uint32_t dtype, const std::vector<uint64_t> & shape, uint64_t n_bytes) {
+    reply(dtype, shape, std::vector<uint64_t>(shape.size(), 7), n_bytes);
+}
+
+std::vector<std::string> split(const std::string & text, char by) {
+    std::vector<std::string> parts;
+    for (size_t at = 0; at <= text.size();) {
+        const size_t end = std::min(text.find(by, at), text.size());
+        if (end > at) {
+            parts.push_back(text.substr(at, end - at));
+        }
+        at = end + 1;
+    }
+    return parts;
+}
+
+std::vector<uint64_t> numbers(const std::string & text) {
+    std::vector<uint64_t> values;
+    for (const std::string & part : split(text, ',')) {
+        values.push_back(strtoull(part.c_str(), nullptr, 10));
+    }
+    return values;
+}
+
+// What follows "reply:". A scalar's shape is "-".
+void reply_as_told(const std::string & told) {
+    const std::vector<std::string> parts = split(told, ':');
+    if (parts.size() != 4) {
+        _exit(10);
+    }
+    const bool scalar = parts[1] == "-";
+    reply(uint32_t(strtoul(parts[0].c_str(), nullptr, 10)), scalar ? std::vector<uint64_t>() : numbers(parts[1]),
+          scalar ? std::vector<uint64_t>() : numbers(parts[2]), strtoull(parts[3].c_str(), nullptr, 10));
 }
 
 }  // namespace
@@ -81,6 +119,10 @@ int main(int argc, char ** argv) {
     }
     if (mode == "silent") {
         return 7;
+    }
+    if (mode == "load-raises") {
+        greet(magic, 1, 2, "no plan");
+        return 1;
     }
     if (mode == "load-fails") {
         greet(magic, 1, 1, std::string("no model in ") + argv[2] + "\nwhisper_init_state: Core ML model loaded");
@@ -100,6 +142,20 @@ int main(int argc, char ** argv) {
         if (mode == "prediction-fails") {
             put32(1);
             put_text("shape");
+        } else if (mode == "raises") {
+            put32(2);
+            put_text("-[MLMultiArray dataPointer]: not contiguous");
+        } else if (mode == "renamed") {
+            put32(3);
+            put_text("encoder_output_embeds");
+            put32(65568);
+            put32(1);
+            put64(1);
+            put64(1);
+            put64(4);
+            put32(0);
+        } else if (mode.compare(0, 6, "reply:") == 0) {
+            reply_as_told(mode.substr(6));
         } else if (mode == "too-large") {
             reply(65568, {1, 4, 3}, 48);
         } else if (mode == "too-small") {

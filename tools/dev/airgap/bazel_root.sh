@@ -28,6 +28,35 @@ make_root() {
   root_is_whole || die "the Debian root that was just made is not whole"
 }
 
+# What upstream's own bridge is compiled with, beside clang: GNUstep's Foundation. Its development package would bring a
+# hundred others (a packaging suite, a graph drawer); of it only headers and the link to the library are unpacked.
+make_foundation() {
+  if foundation_is_whole; then
+    log "  there"
+    return
+  fi
+  cp -f /etc/resolv.conf /etc/hosts "$root/etc/"
+  # shellcheck disable=SC2016 # the inner shell's own variables
+  DEBIAN_FRONTEND=noninteractive chroot "$root" /bin/sh -euc '
+    apt-get -o Acquire::Check-Valid-Until=false update -qq
+    library=$(apt-cache depends libgnustep-base-dev | sed -n "s/^ *Depends: \(libgnustep-base[0-9.]*\)$/\1/p")
+    apt-get install -y -qq --no-install-recommends "$library" >/dev/null
+    folder=$(mktemp -d)
+    cd "$folder"
+    apt-get -o APT::Sandbox::User=root download -qq libgnustep-base-dev
+    dpkg-deb --fsys-tarfile ./*.deb | tar -C / -xf - --wildcards "./usr/include/*" "./usr/lib/*/libgnustep-base.so"
+    rm -r "$folder"
+  ' || die "Debian $debian_suite did not give libgnustep-base-dev and its library"
+  foundation_is_whole || die "expected GNUstep's Foundation.h and libgnustep-base.so in $root, and did not find both"
+}
+
+foundation_is_whole() {
+  # shellcheck disable=SC2016 # the inner shell's own variables
+  chroot "$root" /bin/sh -c '
+    [ -e "$(clang -print-file-name=libgnustep-base.so)" ] && [ -e "$(clang -print-file-name=libobjc.so)" ] &&
+      ls /usr/include/GNUstep/Foundation/Foundation.h /usr/include/*/GNUstep/Foundation/Foundation.h 2>/dev/null | grep -q .'
+}
+
 # The command's mounts: a root that is made anew needs new ones.
 drop_namespace() {
   local mount

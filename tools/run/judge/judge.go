@@ -32,6 +32,8 @@ type Run struct {
 	Kind evidence.Kind
 	// Lane is "" where nothing is known about it.
 	Lane evidence.Lane
+	// CoreML is what the lane's identity says Core ML is; "" where it says nothing.
+	CoreML string
 	// Exit is nil where nothing is known about it.
 	Exit   *evidence.Exit
 	Stderr []string
@@ -65,7 +67,7 @@ type Run struct {
 // FromEvidence is the run that evidence tells of.
 func FromEvidence(e *evidence.Evidence) *Run {
 	r := &Run{
-		Kind: e.Kind, Lane: e.Lane, Exit: &e.Exit, Stderr: e.Stderr.Lines, Stdout: e.Stdout.Lines, StdoutKnown: e.Stdout.Complete,
+		Kind: e.Kind, Lane: e.Lane, CoreML: e.LaneIdentity["core_ml"], Exit: &e.Exit, Stderr: e.Stderr.Lines, Stdout: e.Stdout.Lines, StdoutKnown: e.Stdout.Complete,
 		Truncated: e.Stderr.Truncated || e.Stdout.Truncated, EncoderPath: &e.EncoderPath, Attempts: e.Attempts, WarmUps: e.WarmUps, Fault: e.Fault,
 		Flavour: e.Flavour, Defines: e.Defines, Withheld: e.Words, Evidence: e,
 	}

@@ -86,7 +86,8 @@ func defines(f *verdict.Judgement, r *Run) {
 	}
 }
 
-// lane compares the claimed lane with the double's own line, which it prints in every run.
+// lane compares the claimed lane with the double's own line, which it prints in every run, and the bridge that the identity names
+// with the one that printed it.
 func lane(f *verdict.Judgement, m markers, r *Run) {
 	double := m.has(whispercpp.LineDouble)
 	switch {
@@ -96,6 +97,15 @@ func lane(f *verdict.Judgement, m markers, r *Run) {
 		f.Add(reason.LaneMismatch, m.where(whispercpp.LineDouble), "no line of the double in a build without Core ML", "one")
 	case r.Lane == evidence.LaneEmulated && r.Kind != evidence.KindContrast && !double && (m.has(whispercpp.LineLoaded) || m.has(whispercpp.LineLoadFailed)):
 		f.Add(reason.LaneMismatch, "stderr", "a line of the double in an emulated run", "none")
+	}
+	if r.CoreML != evidence.CoreMLDouble && r.CoreML != evidence.CoreMLStandIn {
+		return
+	}
+	for _, line := range r.Stderr {
+		if by := evidence.EmulatedBy(line); by != "" && by != r.CoreML {
+			f.Add(reason.LaneMismatch, m.where(whispercpp.LineDouble), "lines of "+r.CoreML+" alone, which the lane's identity names", by)
+			return
+		}
 	}
 }
 

@@ -118,6 +118,15 @@ func TestVerdicts(t *testing.T) {
 		{"fault", "coreml", func(e *evidence.Evidence) { e.Fault = "gain-1pct" }, reason.Failed, "FAULT_INJECTED"},
 		{"relabelled lane", "coreml", func(e *evidence.Evidence) { e.Lane = evidence.LanePhysical }, reason.Failed, "LANE_MISMATCH"},
 		{"relabelled lane, other way", "coreml", edit("coreml_double: version 1, protocol 1, fault none\n", ""), reason.Failed, "LANE_MISMATCH"},
+		{"another bridge than the identity's", "coreml", func(e *evidence.Evidence) { e.LaneIdentity["core_ml"] = "coreml_stand_in" }, reason.Failed, "LANE_MISMATCH"},
+		{"another bridge, other way", "coreml", func(e *evidence.Evidence) {
+			e.LaneIdentity["core_ml"] = "coreml_double"
+			edit("coreml_double: version", "coreml_stand_in: version")(e)
+		}, reason.Failed, "LANE_MISMATCH"},
+		{"upstream's own bridge", "coreml", func(e *evidence.Evidence) {
+			e.LaneIdentity["core_ml"] = "coreml_stand_in"
+			edit("coreml_double: version", "coreml_stand_in: version")(e)
+		}, reason.Pass, ""},
 
 		{"refusal that crashed", "canary", code(139), reason.Failed, "CANARY_SIGNAL"},
 		{"refusal that aborted", "canary", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 6}), reason.Failed, "CANARY_SIGNAL"},

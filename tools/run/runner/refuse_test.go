@@ -133,10 +133,31 @@ func TestPhysicalNeedsItsHost(t *testing.T) {
 	if err := checkHost(evidence.LanePhysical, "darwin", "arm64"); err != nil {
 		t.Errorf("a Mac is refused: %v", err)
 	}
-	double := &staging{hasDouble: true}
-	var refusal *reason.Error
-	if err := (&Spec{Lane: evidence.LanePhysical}).checkStaged(double); !errors.As(err, &refusal) || refusal.Code != "LANE_MISMATCH" {
-		t.Errorf("a binary with the double in it: error %v, want LANE_MISMATCH", err)
+}
+
+// TestBridgeIsTheNamedOne holds that neither emulation of Core ML passes for the other, or for Apple's.
+func TestBridgeIsTheNamedOne(t *testing.T) {
+	for _, c := range []struct {
+		lane        evidence.Lane
+		found       []string
+		named       string
+		isRefused   bool
+		description string
+	}{
+		{evidence.LanePhysical, []string{"coreml_double"}, "CoreML.framework", true, "the double on the physical lane"},
+		{evidence.LanePhysical, []string{"coreml_stand_in"}, "CoreML.framework", true, "the stand-in on the physical lane"},
+		{evidence.LaneEmulated, []string{"coreml_double"}, "coreml_double", false, "the double"},
+		{evidence.LaneEmulated, []string{"coreml_stand_in"}, "coreml_stand_in", false, "the stand-in"},
+		{evidence.LaneEmulated, []string{"coreml_stand_in"}, "coreml_double", true, "the stand-in by the double's name"},
+		{evidence.LaneEmulated, []string{"coreml_double"}, "coreml_stand_in", true, "the double by the stand-in's name"},
+		{evidence.LaneEmulated, []string{"coreml_double", "coreml_stand_in"}, "coreml_double", true, "both in one program"},
+		{evidence.LaneEmulated, nil, "coreml_double", false, "a program without Core ML"},
+	} {
+		err := (&Spec{Lane: c.lane, Language: "en"}).checkStaged(&staging{emulatedBy: c.found}, map[string]string{"core_ml": c.named})
+		var refusal *reason.Error
+		if refused := errors.As(err, &refusal) && refusal.Code == "LANE_MISMATCH"; refused != c.isRefused || !refused && err != nil {
+			t.Errorf("%s: error %v, want LANE_MISMATCH: %v", c.description, err, c.isRefused)
+		}
 	}
 }
 

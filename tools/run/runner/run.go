@@ -78,7 +78,7 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkStaged(st); err != nil {
+	if err := s.checkStaged(st, identity); err != nil {
 		return nil, err
 	}
 	fits, err := st.checkFit()
@@ -101,9 +101,12 @@ func checkHost(lane evidence.Lane, goos, goarch string) error {
 }
 
 // checkStaged holds what only the staged files can tell against the spec.
-func (s *Spec) checkStaged(st *staging) error {
-	if st.hasDouble && s.Lane == evidence.LanePhysical {
-		return reason.Errorf(reason.LaneMismatch, "cli", "a whisper-cli linked with Apple's Core ML for a physical run", "%s", "one that holds the emulated lane's double")
+func (s *Spec) checkStaged(st *staging, identity map[string]string) error {
+	if len(st.emulatedBy) > 0 && s.Lane == evidence.LanePhysical {
+		return reason.Errorf(reason.LaneMismatch, "cli", "a whisper-cli linked with Apple's Core ML for a physical run", "%s", "one that holds the emulated lane's "+strings.Join(st.emulatedBy, " and "))
+	}
+	if named := identity["core_ml"]; s.Lane == evidence.LaneEmulated && slices.Contains(emulations, named) && len(st.emulatedBy) > 0 && !slices.Equal(st.emulatedBy, []string{named}) {
+		return reason.Errorf(reason.LaneMismatch, "cli", "a whisper-cli that holds "+named+", which the lane's identity names", "%s", strings.Join(st.emulatedBy, " and "))
 	}
 	if st.multilingual && s.Language == "" {
 		return reason.Errorf(reason.LanguageMissing, "language", "a language, since the model is multilingual and would guess", "%s", "none")

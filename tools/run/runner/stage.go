@@ -26,8 +26,8 @@ const (
 	stagedEvaluator = evidence.StagedEvaluator
 )
 
-// doubleMark stands in every binary that was linked with the emulated lane's double.
-var doubleMark = []byte("coreml_double: version")
+// emulations are what may stand for Apple's Core ML in a binary of the emulated lane, and announce themselves.
+var emulations = []string{evidence.CoreMLDouble, evidence.CoreMLStandIn}
 
 // staging is one fresh directory with copies of a run's inputs.
 type staging struct {
@@ -38,10 +38,11 @@ type staging struct {
 	encoder   *string
 	audioSum  string
 	evaluator *string
-	hasDouble bool
 	// staged are the files as they were when they were hashed, by path below dir; root is dir itself.
 	staged map[string]stagedFile
 	root   fileIdentity
+	// emulatedBy are those of emulations that the program holds.
+	emulatedBy []string
 	// multilingual is upstream's own test on the model's header: n_vocab >= 51865.
 	multilingual bool
 }
@@ -88,12 +89,16 @@ func stage(s *Spec, dir string) (*staging, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.hasDouble = bytes.Contains(cli, doubleMark)
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return nil, err
 	}
 	st.root = identityOf(info)
+	for _, name := range emulations {
+		if bytes.Contains(cli, []byte(name+": version")) {
+			st.emulatedBy = append(st.emulatedBy, name)
+		}
+	}
 	return st, nil
 }
 

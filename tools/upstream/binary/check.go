@@ -54,16 +54,16 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 func checkCoreML(id *Identity, want Want, add func(code, expected, found string)) {
 	has := len(id.Texts) > 0
 	switch {
-	case want.Flavour == whispercpp.FlavourGGML && (has || id.Double || id.LinksCoreML()):
+	case want.Flavour == whispercpp.FlavourGGML && (has || id.Emulated() || id.LinksCoreML()):
 		add(reason.BinaryCoreMLUnexpected, "no Core ML", "Core ML texts or libraries")
 	case whispercpp.HasCoreML(want.Flavour) && len(id.Texts) < len(whispercpp.CoreMLTexts):
 		add(reason.BinaryNoCoreML, "upstream's three Core ML texts", quoted(id.Texts))
 	}
 	switch {
-	case want.Lane == "physical" && (id.Double || !id.LinksCoreML()):
+	case want.Lane == "physical" && (id.Emulated() || !id.LinksCoreML()):
 		add(reason.BinaryLane, "Apple's CoreML framework", lane(id))
-	case want.Lane == "emulated" && (!id.Double || id.LinksCoreML()):
-		add(reason.BinaryLane, "the emulated lane's double", lane(id))
+	case want.Lane == "emulated" && (!id.Emulated() || id.LinksCoreML()):
+		add(reason.BinaryLane, "the emulated lane's double or stand-in", lane(id))
 	}
 	if has && len(id.Symbols) < len(whispercpp.BridgeSymbols) {
 		add(reason.BinaryNoSymbols, strings.Join(whispercpp.BridgeSymbols, ", "), quoted(id.Symbols))
@@ -72,8 +72,10 @@ func checkCoreML(id *Identity, want Want, add func(code, expected, found string)
 
 func lane(id *Identity) string {
 	switch {
-	case id.Double && id.LinksCoreML():
-		return "both bridges"
+	case id.Double && id.StandIn, id.Emulated() && id.LinksCoreML():
+		return "several bridges"
+	case id.StandIn:
+		return "upstream's bridge over a stand-in"
 	case id.Double:
 		return "the double"
 	case id.LinksCoreML():

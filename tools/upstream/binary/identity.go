@@ -54,8 +54,10 @@ type Identity struct {
 	Symbols []string `json:"coreml_symbols"`
 	// Texts are those of upstream's Core ML texts that the file holds.
 	Texts []string `json:"coreml_texts"`
-	// Double says that the emulated lane's bridge is in the file.
-	Double bool `json:"coreml_double"`
+	// Double says that our double of the bridge is in the file, StandIn that a stand-in for the framework is, below upstream's own
+	// bridge. Either makes it a program of the emulated lane.
+	Double  bool `json:"coreml_double"`
+	StandIn bool `json:"coreml_stand_in"`
 	// CLI says that the file holds the text with which whisper-cli reports a failed start.
 	CLI bool `json:"whisper_cli"`
 	// Stub says that the file is the deprecation stub which upstream installs under the program's old name.
@@ -69,8 +71,14 @@ type Identity struct {
 	CDHash string `json:"cdhash"`
 }
 
-// doubleText is what the emulated lane's bridge says first.
-const doubleText = "coreml_double: version "
+// What the emulated lane's double of the bridge says first, and its stand-in for the framework.
+const (
+	doubleText  = "coreml_double: version "
+	standInText = "coreml_stand_in: version "
+)
+
+// Emulated says that something in the file stands for Apple's Core ML.
+func (id *Identity) Emulated() bool { return id.Double || id.StandIn }
 
 // Inspect reads a program file. A file that is no single-architecture ELF or Mach-O program is a
 // [*reason.Error] with the code BINARY_FORMAT.
@@ -139,6 +147,7 @@ func Parse(name string, data []byte) (*Identity, error) {
 			id.Texts = append(id.Texts, text)
 		}
 	}
+	id.StandIn = bytes.Contains(data, []byte(standInText))
 	id.Double = bytes.Contains(data, []byte(doubleText))
 	id.CLI = bytes.Contains(data, []byte(whispercpp.ContextErrorText))
 	id.Stub = bytes.Contains(data, []byte(whispercpp.StubText))

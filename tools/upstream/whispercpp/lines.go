@@ -138,7 +138,7 @@ var lineTable = []lineRow{
 	row(LineDTW, Program, `^error: unknown DTW preset `, "unknown DTW preset").quoting().fault(`error: unknown DTW preset `),
 	row(LineUsage, Program, usage, "error: ").quoting().fault(strings.TrimPrefix(usage, "^")),
 	row(LineBadNumber, System, `std::(?:__1::)?(?:invalid_argument|out_of_range)\b`, "std::").quoting().anywhere(),
-	row(LineDoubleRefused, Bridge, `^coreml_double: cannot load '(.*)': (.+)$`, "coreml_double: cannot load"),
+	row(LineDoubleRefused, Bridge, `^`+emulation+`cannot load '(.*)': (.+)$`, ": cannot load '"),
 	row(LinePredictionFailed, Bridge, predictionFailed, predictionHints...).anywhere(),
 	row(LineANEFailed, Bridge, `ANE inference operation failed|ANECCompile\(\) FAILED|EvaluateANERequest|MILCompilerForANE error|ANEF error|Error=_ANECompiler`, "ANE").anywhere(),
 	row(LineCoreMLError, Bridge, coremlError, "E5RT", "spresso", "com.apple.", "[coreml]").anywhere(),
@@ -147,8 +147,8 @@ var lineTable = []lineRow{
 	row(LineAllocation, System, `std::bad_alloc|newBufferWith[A-Za-z]*: .*nil|newHeapWithDescriptor.*(?:nil|failed)|ggml_[a-z_0-9]+: (?:error: )?failed to allocate|Cannot allocate memory`, "bad_alloc", "newBuffer", "newHeap", "allocate").quoting().anywhere(),
 	row(LineLoader, System, loader, loaderHints...).anywhere(),
 	row(LineCrash, System, crash, crashHints...).anywhere(),
-	row(LineDoubleCount, Bridge, `^coreml_double: ([0-9]+) predictions, ([0-9]+) failed$`, "coreml_double: ").onceOnly(),
-	row(LineDouble, Bridge, `^coreml_double: (?:version [0-9]+, protocol [0-9]+, fault (\S+)$)?`, "coreml_double: "),
+	row(LineDoubleCount, Bridge, `^`+emulation+`([0-9]+) predictions, ([0-9]+) failed$`, " predictions, ").onceOnly(),
+	row(LineDouble, Bridge, `^`+emulation+`(?:version [0-9]+, protocol [0-9]+, fault (\S+)$)?`, "coreml_"),
 	row(LineTotal, Library, `^whisper_print_timings: +total time = +(?:[0-9.]+ ms|<ms>)$`, "total time"),
 	row(LineTiming, Library, `^whisper_print_timings: `, "whisper_print_timings: "),
 	row(LineStubProgram, System, `^WARNING: The binary '.*' is deprecated\.`, "is deprecated.").anywhere(),
@@ -157,10 +157,14 @@ var lineTable = []lineRow{
 }
 
 const (
+	// emulation is how what stands for Core ML on the emulated lane begins its lines: the double of the bridge, or the stand-in
+	// for the framework below upstream's own bridge.
+	emulation = `coreml_(?:double|stand_in): `
+
 	usage     = `^error: (?:unknown argument|argument .* requires value|input file not found|no input files specified|unknown language|response file|cannot use both|failed to parse grammar|failed to open response file)`
 	vadFailed = `whisper_[a-z_]+: failed to (?:open VAD model|initialize VAD context|compute VAD|init VAD allocator)`
 	// A prediction that failed leaves the encoder's output as it was; the bridge reports it to no one.
-	predictionFailed = `Unable to compute the (?:asynchronous )?prediction|Error (?:computing NN outputs|in predicting|predicting)\b|coreml_double: prediction failed: |com\.apple\.appleneuralengine"? Code=8\b|Failure (?:in|dynamically resizing).*-executePlan|Failed to (?:evaluate|predict|execute)\b.*\b(?:model|prediction|E5RT|program)|E5RT(?: encountered| execution)?.*(?:evaluat|execut|predict)[a-z]* .*(?:fail|error)|\[Espresso::handle_ex_plan\]|Espresso exception`
+	predictionFailed = `Unable to compute the (?:asynchronous )?prediction|Error (?:computing NN outputs|in predicting|predicting)\b|` + emulation + `prediction failed: |com\.apple\.appleneuralengine"? Code=8\b|Failure (?:in|dynamically resizing).*-executePlan|Failed to (?:evaluate|predict|execute)\b.*\b(?:model|prediction|E5RT|program)|E5RT(?: encountered| execution)?.*(?:evaluat|execut|predict)[a-z]* .*(?:fail|error)|\[Espresso::handle_ex_plan\]|Espresso exception`
 	coremlError      = `(?i)(?:\be5rt\b|\[espresso\]|\[espresso::|\[coreml\]|com\.apple\.(?:coreml|appleneuralengine)\b).*(?:error|fail|exception|code=)`
 	sandboxDenied    = `com\.apple\.(?:e5rt|metalfe|metal)\b.*(?:[Oo]peration not permitted|denied)|sandbox_extension_issue_file failed|\bdeny\(1\) [a-z-]+|(?:/private)?/var/folders/.*[Oo]peration not permitted|[Oo]peration not permitted.*/var/folders/`
 	loader           = `\bdyld(?:\[[0-9]+\])?: .*(?:[Ll]ibrary not loaded|[Ss]ymbol not found|missing symbol)|error while loading shared libraries: |version ` + "[`']" + `[A-Za-z_0-9.]+' not found|symbol lookup error: |[Bb]ad CPU type in executable|cannot execute binary file|[Ee]xec format error|FATAL: kernel too old`

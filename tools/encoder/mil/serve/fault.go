@@ -18,10 +18,12 @@ const FaultVariable = "COREML_GATE_DOUBLE_FAULT"
 // the log stays clean. Faults exist so that tests can show which gate sees them.
 type Fault struct{ Name, What string }
 
-// fault is how a Fault is brought about; at most one of the functions is set.
+// fault is how a Fault is brought about; at most one of the members is set.
 type fault struct {
 	Fault
-	fails   bool
+	// fails and raises are about every prediction, failsFirst about the first, loadRaises about none.
+	fails, failsFirst, raises, loadRaises bool
+
 	program func(p *mil.Program, function string) (*mil.Program, error)
 	// reply bends a reply; first is the unbent reply to the first request.
 	reply func(r, first Reply) (Reply, error)
@@ -30,6 +32,10 @@ type fault struct {
 var faults = []*fault{
 	{Fault: Fault{"none", "replies are what the program computes"}},
 	{Fault: Fault{"prediction-fails", "every prediction fails; the bridge copies nothing"}, fails: true},
+	{Fault: Fault{"first-prediction-fails", "the first prediction fails, later ones do not"}, failsFirst: true},
+	{Fault: Fault{"prediction-raises", "every prediction raises an exception, which passes through the bridge"}, raises: true},
+	{Fault: Fault{"load-raises", "the load raises an exception, which passes through the bridge"}, loadRaises: true},
+	{Fault: Fault{"output-renamed", "the output is called encoder_output_embeds; the bridge copies nothing"}, reply: renamed},
 	{Fault: Fault{"output-too-large", "twice as many frames as the runtime has room for"}, reply: tooLarge},
 	{Fault: Fault{"output-too-small", "half of the frames"}, reply: tooSmall},
 	{Fault: Fault{"output-float16", "float16 elements in an array of the right shape"}, reply: asHalf},
@@ -69,6 +75,11 @@ func findFault(name string) (*fault, error) {
 		known = append(known, f.Name)
 	}
 	return nil, fmt.Errorf("%s is %q, which is not a fault; known are %s", FaultVariable, name, strings.Join(known, ", "))
+}
+
+func renamed(r, _ Reply) (Reply, error) {
+	r.Name = "encoder_output_embeds"
+	return r, nil
 }
 
 // onValues bends frames*channels float32 values in place.

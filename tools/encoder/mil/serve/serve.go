@@ -6,21 +6,24 @@
 //
 //	hello, once, from the evaluator:
 //	    u32 magic 0x56454743 ("CGEV")   u32 version = 1
-//	    u32 status (0 loaded, 1 load failed)   u32 n   n bytes of text
-//	    After status 1 the evaluator exits with 1. The text of status 0 names the
-//	    kernel path, that of status 1 says what is wrong.
+//	    u32 status (0 loaded, 1 load failed, 2 the load raises an exception)
+//	    u32 n   n bytes of text
+//	    After status 1 and 2 the evaluator exits with 1. The text of status 0 names
+//	    the kernel path, that of the others says what is wrong.
 //	request:
 //	    u32 op   1 predict: u32 n_mel, u32 n_ctx, n_mel*n_ctx float32, row by row
 //	             2 bye: the evaluator exits with 0, as it does at end of input
 //	reply:
-//	    u32 status (0 ok, 1 prediction failed)   u32 n   n bytes of text
-//	    and if ok: u32 type (Core ML's ArrayDataType: 65568 float32, 65552 float16,
+//	    u32 status (0 ok, 1 prediction failed, 2 the prediction raises an exception,
+//	    3 ok, but the one output is not called "output": the text is its name)
+//	    u32 n   n bytes of text
+//	    and after 0 and 3: u32 type (Core ML's ArrayDataType: 65568 float32, 65552 float16,
 //	    65600 double), u32 rank, rank * u64 extents, rank * u64 strides in
 //	    elements, u64 n, n bytes of data
 //
 // The bridge asks for the feature "output" given "logmel_data" of shape
-// [1, n_mel, n_ctx]; with other names, types or shapes a prediction fails, as
-// Core ML's would. Faults (see [Faults]) bend replies, for tests only.
+// [1, n_mel, n_ctx]; with another input's name, type or shape a prediction fails, as
+// Core ML's would. Exceptions are raised by faults alone. Faults (see [Faults]) bend replies, for tests only.
 package serve
 
 import (
@@ -30,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -47,8 +51,10 @@ const (
 	opPredict = 1
 	opBye     = 2
 
-	statusOK     = 0
-	statusFailed = 1
+	statusOK        = 0
+	statusFailed    = 1
+	statusRaises    = 2
+	statusOtherName = 3
 
 	// InputName and OutputName are the features that the bridge uses.
 	InputName  = "logmel_data"
@@ -73,6 +79,7 @@ type Predictor interface {
 // Reply is a successful prediction: elements, and where they lie. Strides are in
 // elements.
 type Reply struct {
+	Name    string // of the output; empty for OutputName
 	DType   mil.DType
 	Shape   []int64
 	Strides []int64
@@ -86,7 +93,7 @@ func Run(r io.Reader, w io.Writer, stderr io.Writer, path, fault string) int {
 	out := bufio.NewWriterSize(w, 1<<16)
 	p, err := load(path, fault)
 	if err != nil {
-		if werr := hello(out, statusFailed, err.Error()); werr != nil {
+		if werr := hello(out, statusOf(err), err.Error()); werr != nil {
 			fmt.Fprintf(stderr, "gate_evaluator: cannot report a failed load (%v): %v\n", err, werr)
 		}
 		return 1
@@ -101,6 +108,16 @@ func Run(r io.Reader, w io.Writer, stderr io.Writer, path, fault string) int {
 		return 1
 	}
 	return 0
+}
+
+// errRaises is what an exception of Core ML's would be.
+var errRaises = errors.New("an exception is raised, as the fault demands")
+
+func statusOf(err error) uint32 {
+	if errors.Is(err, errRaises) {
+		return statusRaises
+	}
+	return statusFailed
 }
 
 func hello(w *bufio.Writer, status uint32, text string) error {
@@ -148,13 +165,18 @@ func predict(r io.Reader, w *bufio.Writer, p Predictor) error {
 		return fmt.Errorf("a request ends early: %w", err)
 	}
 	reply, err := p.Predict(int(mels), int(frames), mel)
-	if err != nil {
-		put(w, statusFailed)
+	switch {
+	case err != nil:
+		put(w, statusOf(err))
 		putText(w, err.Error())
 		return w.Flush()
+	case reply.Name != "" && reply.Name != OutputName:
+		put(w, statusOtherName)
+		putText(w, reply.Name)
+	default:
+		put(w, statusOK)
+		putText(w, "")
 	}
-	put(w, statusOK)
-	putText(w, "")
 	put(w, arrayTypes[reply.DType], uint32(len(reply.Shape)))
 	for _, v := range slices.Concat(reply.Shape, reply.Strides) {
 		put64(w, uint64(v))
@@ -193,12 +215,16 @@ type encoder struct {
 	plan     *eval.Plan
 	fault    *fault
 	first    *Reply
+	failed   bool // the first prediction has failed, for the fault that demands it
 }
 
 func load(path, name string) (*encoder, error) {
 	f, err := findFault(name)
 	if err != nil {
 		return nil, err
+	}
+	if f.loadRaises {
+		return nil, fmt.Errorf("fault %s: %w", f.Name, errRaises)
 	}
 	a, err := bundle.Open(path)
 	if err != nil {
@@ -240,7 +266,11 @@ func (e *encoder) Close() error { return e.artifact.Close() }
 
 // Predict evaluates the program on one mel.
 func (e *encoder) Predict(mels, frames int, mel []byte) (Reply, error) {
-	if e.fault.fails {
+	switch {
+	case e.fault.raises:
+		return Reply{}, fmt.Errorf("fault %s: %w", e.fault.Name, errRaises)
+	case e.fault.fails, e.fault.failsFirst && !e.failed:
+		e.failed = true
 		return Reply{}, fmt.Errorf("the prediction fails, as fault %s demands", e.fault.Name)
 	}
 	out, err := e.plan.Run(context.Background(), map[string]mil.Tensor{
@@ -249,14 +279,19 @@ func (e *encoder) Predict(mels, frames int, mel []byte) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	t, ok := out[OutputName]
-	if !ok {
-		return Reply{}, fmt.Errorf("the program has no output named %q", OutputName)
+	name := OutputName
+	if _, ok := out[name]; !ok {
+		names := slices.Sorted(maps.Keys(out))
+		if len(names) != 1 {
+			return Reply{}, fmt.Errorf("the program has no output named %q, but %q", OutputName, names)
+		}
+		name = names[0]
 	}
+	t := out[name]
 	if _, ok := arrayTypes[t.DType]; !ok {
-		return Reply{}, fmt.Errorf("output %q is %s, which no Core ML array holds", OutputName, t.DType)
+		return Reply{}, fmt.Errorf("output %q is %s, which no Core ML array holds", name, t.DType)
 	}
-	r := Reply{DType: t.DType, Shape: t.Shape, Strides: contiguous(t.Shape), Data: t.Data}
+	r := Reply{Name: name, DType: t.DType, Shape: t.Shape, Strides: contiguous(t.Shape), Data: t.Data}
 	if e.fault.reply == nil {
 		return r, nil
 	}

@@ -110,7 +110,7 @@ type answered struct {
 }
 
 func (r reader) reply() (a answered) {
-	if a.status, a.text = r.u32(), r.text(); a.status != statusOK {
+	if a.status, a.text = r.u32(), r.text(); a.status != statusOK && a.status != statusOtherName {
 		return a
 	}
 	a.dtype = r.u32()
@@ -203,16 +203,27 @@ func TestAnotherShapeFailsThatPredictionOnly(t *testing.T) {
 	}
 }
 
-func TestOtherNamesFailThePrediction(t *testing.T) {
-	for from, to := range map[string]string{"logmel_data": "melspectrogram_features", "output": "encoder_output_embeds"} {
-		_, r, _ := talk(t, artifact(t, strings.ReplaceAll(source, from, to)), "", request(mels, frames, mel()))
-		if status, text := r.hello(); status != statusOK {
-			t.Fatalf("load failed: %s", text)
-		}
-		if a := r.reply(); a.status != statusFailed || !strings.Contains(a.text, from) {
-			t.Errorf("without %q the reply is %+v", from, a)
-		}
+func TestAnotherInputNameFailsThePrediction(t *testing.T) {
+	_, r, _ := talk(t, artifact(t, strings.ReplaceAll(source, "logmel_data", "melspectrogram_features")), "", request(mels, frames, mel()))
+	if status, text := r.hello(); status != statusOK {
+		t.Fatalf("load failed: %s", text)
 	}
+	if a := r.reply(); a.status != statusFailed || !strings.Contains(a.text, "logmel_data") {
+		t.Errorf("without logmel_data the reply is %+v", a)
+	}
+}
+
+// Core ML predicts whatever the output is called; who asks for another name gets nil.
+func TestAnotherOutputNameIsSaid(t *testing.T) {
+	_, r, _ := talk(t, artifact(t, strings.ReplaceAll(source, "output", "encoder_output_embeds")), "", request(mels, frames, mel()))
+	if status, text := r.hello(); status != statusOK {
+		t.Fatalf("load failed: %s", text)
+	}
+	a := r.reply()
+	if a.status != statusOtherName || a.text != "encoder_output_embeds" || !slices.Equal(a.shape, []int64{1, 4, 3}) {
+		t.Errorf("the reply is %+v", a)
+	}
+	near(t, a.data, expected())
 }
 
 func TestLoadFailuresAreTold(t *testing.T) {
@@ -286,7 +297,14 @@ func TestFaults(t *testing.T) {
 	path := artifact(t, source)
 	for _, f := range Faults() {
 		_, r, _ := talk(t, path, f.Name, slices.Concat(request(mels, frames, mel()), request(mels, frames, other)))
-		if status, text := r.hello(); status != statusOK {
+		status, text := r.hello()
+		if f.Name == "load-raises" {
+			if status != statusRaises || r.Len() != 0 {
+				t.Errorf("%s: hello is %d %q, %d bytes more", f.Name, status, text, r.Len())
+			}
+			continue
+		}
+		if status != statusOK {
 			t.Fatalf("%s: load failed: %s", f.Name, text)
 		}
 		first, second := r.reply(), r.reply()
@@ -295,6 +313,22 @@ func TestFaults(t *testing.T) {
 			if first.status != statusFailed || second.status != statusFailed {
 				t.Errorf("%s: replies %+v and %+v", f.Name, first, second)
 			}
+			continue
+		case "first-prediction-fails":
+			if first.status != statusFailed || second.status != statusOK {
+				t.Errorf("%s: replies %+v and %+v", f.Name, first, second)
+			}
+			continue
+		case "prediction-raises":
+			if first.status != statusRaises || second.status != statusRaises {
+				t.Errorf("%s: replies %+v and %+v", f.Name, first, second)
+			}
+			continue
+		case "output-renamed":
+			if first.status != statusOtherName || first.text != "encoder_output_embeds" {
+				t.Errorf("%s: reply %+v", f.Name, first)
+			}
+			near(t, first.data, plain)
 			continue
 		case "output-float16":
 			if first.dtype != 65552 || len(first.data) != 2*mels*frames || !slices.Equal(first.shape, []int64{1, 4, 3}) {

@@ -1,0 +1,386 @@
+// A stand-in for Apple's CoreML framework on hosts without it: what the header beside it declares, over the evaluator that the
+// emulated lane's double uses too. So upstream's own bridge and coremlprobe run here, and only Apple's part is emulated.
+//
+// It takes a model's path to our evaluator (third_party/whisper_cpp/double/evaluator.h), which loads it, predicts, and brings the
+// faults about that COREML_GATE_DOUBLE_FAULT names. COREML_GATE_STAND_IN names what the framework itself does wrong, for checks of
+// coremlprobe, separated by blanks; an unknown word fails the load:
+//
+//   refuses-UNITS   does not load for these (all, cpu-and-neural-engine, cpu-and-gpu, cpu-only)
+//   aborts-load, aborts-predict
+//   no-error        fails without an NSError
+//   shares-input    the output lies in the input's memory
+//   writes-input    the prediction changes its input
+//   type-CODE       the output says that it is of this type
+//
+// As Apple documents: an NSError is written only where the caller has room for it; an output belongs to the feature provider,
+// and its memory goes with it; a feature that is not there is nil.
+#import <CoreML/CoreML.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "third_party/whisper_cpp/double/evaluator.h"
+
+using coreml_gate::Evaluator;
+using coreml_gate::MultiArray;
+using coreml_gate::Outcome;
+using coreml_gate::one_line;
+
+namespace {
+
+NSString *const kInput = @"logmel_data";
+
+void logLine(const std::string &text) {
+    // One call a line, so that lines of several threads do not mix.
+    fputs((text + "\n").c_str(), stderr);
+    fflush(stderr);
+}
+
+// An exception that nobody catches ends the process by SIGABRT, as on a Mac. GNUstep would exit with 1.
+void uncaught(NSException *exception) {
+    logLine("coreml_stand_in: uncaught exception: " + one_line([[exception reason] UTF8String]));
+    abort();
+}
+
+__attribute__((constructor)) void setUp() { NSSetUncaughtExceptionHandler(uncaught); }
+
+[[noreturn]] void raise(const std::string &why) {
+    @throw [NSException exceptionWithName:NSGenericException reason:[NSString stringWithUTF8String:why.c_str()] userInfo:nil];
+}
+
+NSString *string(const std::string &text) {
+    NSString *made = [NSString stringWithUTF8String:text.c_str()];
+    return made != nil ? made : @"(no UTF-8)";
+}
+
+// The words of COREML_GATE_STAND_IN.
+NSArray *asked() {
+    const char *words = getenv("COREML_GATE_STAND_IN");
+    return words == nullptr || *words == 0 ? @[] : [string(words) componentsSeparatedByString:@" "];
+}
+
+bool asks(NSString *word) { return [asked() containsObject:word]; }
+
+// The first word that means nothing here, or nil.
+NSString *unknownWord() {
+    NSSet *known = [NSSet setWithObjects:@"refuses-all", @"refuses-cpu-and-neural-engine", @"refuses-cpu-and-gpu", @"refuses-cpu-only", @"aborts-load",
+                                         @"aborts-predict", @"no-error", @"shares-input", @"writes-input", nil];
+    for (NSString *word in asked()) {
+        if (![known containsObject:word] && ![word hasPrefix:@"type-"]) {
+            return word;
+        }
+    }
+    return nil;
+}
+
+// Writes an error where the caller has room for one: upstream's bridge passes nil.
+void fail(NSError *__autoreleasing *error, NSInteger code, NSString *description, NSError *under) {
+    if (error == NULL || asks(@"no-error")) {
+        return;
+    }
+    NSMutableDictionary *info = [NSMutableDictionary dictionary];
+    [info setObject:description forKey:NSLocalizedDescriptionKey];
+    if (under != nil) {
+        [info setObject:under forKey:NSUnderlyingErrorKey];
+    }
+    *error = [NSError errorWithDomain:@"com.apple.CoreML" code:code userInfo:info];
+}
+
+NSArray *numbers(const std::vector<uint64_t> &values) {
+    NSMutableArray *made = [NSMutableArray array];
+    for (uint64_t v : values) {
+        [made addObject:[NSNumber numberWithUnsignedLongLong:v]];
+    }
+    return made;
+}
+
+size_t sizeAt(NSArray *list, NSUInteger i) { return size_t([[list objectAtIndex:i] unsignedLongLongValue]); }
+
+// Whether an array is rows of [1, m, n] without gaps.
+bool contiguous(MLMultiArray *array) {
+    size_t step = 1;
+    for (NSUInteger i = [array.shape count]; i-- > 0;) {
+        if (sizeAt(array.shape, i) != 1 && sizeAt(array.strides, i) != step) {
+            return false;
+        }
+        step *= sizeAt(array.shape, i);
+    }
+    return true;
+}
+
+}  // namespace
+
+@implementation MLOptimizationHints
+@synthesize reshapeFrequency, specializationStrategy;
+
+- (id)copyWithZone:(NSZone *)zone {
+    MLOptimizationHints *made = [[MLOptimizationHints allocWithZone:zone] init];
+    made.reshapeFrequency = self.reshapeFrequency;
+    made.specializationStrategy = self.specializationStrategy;
+    return made;
+}
+@end
+
+@implementation MLModelConfiguration
+@synthesize computeUnits, allowLowPrecisionAccumulationOnGPU, preferredMetalDevice, parameters, optimizationHints, functionName;
+
+- (instancetype)init {
+    self = [super init];
+    if (self != nil) {
+        // Apple's default is all units too; this one differs, so that a check sees which were asked for.
+        computeUnits = MLComputeUnitsCPUOnly;
+        optimizationHints = [[MLOptimizationHints alloc] init];
+    }
+    return self;
+}
+
+- (id)copyWithZone:(NSZone *)zone {
+    MLModelConfiguration *made = [[MLModelConfiguration allocWithZone:zone] init];
+    made.computeUnits = self.computeUnits;
+    made.allowLowPrecisionAccumulationOnGPU = self.allowLowPrecisionAccumulationOnGPU;
+    made.preferredMetalDevice = self.preferredMetalDevice;
+    made.parameters = self.parameters;
+    made.optimizationHints = self.optimizationHints;
+    made.functionName = self.functionName;
+    return made;
+}
+@end
+
+@implementation MLPredictionOptions
+@end
+
+@implementation MLMultiArray {
+    // What a prediction returned, whose memory this array owns; null for an array over someone else's memory.
+    std::unique_ptr<MultiArray> _owned;
+    void (^_deallocator)(void *);
+}
+@synthesize dataType, shape, strides, dataPointer;
+
+- (instancetype)initWithDataPointer:(void *)pointer
+                              shape:(NSArray *)itsShape
+                           dataType:(MLMultiArrayDataType)type
+                            strides:(NSArray *)itsStrides
+                        deallocator:(void (^)(void *))deallocator
+                              error:(NSError *__autoreleasing *)error {
+    self = [super init];
+    if (self == nil) {
+        return nil;
+    }
+    if ([itsShape count] != [itsStrides count] || [itsShape count] > 5) {
+        fail(error, 0, @"a shape and strides of one rank, at most 5, are needed", nil);
+        return nil;
+    }
+    dataPointer = pointer;
+    dataType = type;
+    shape = [itsShape copy];
+    strides = [itsStrides copy];
+    _deallocator = [deallocator copy];
+    return self;
+}
+
+- (instancetype)initWithPrediction:(std::unique_ptr<MultiArray>)prediction {
+    self = [super init];
+    if (self != nil) {
+        dataPointer = prediction->data.get();
+        dataType = static_cast<MLMultiArrayDataType>(prediction->dtype);
+        shape = numbers(prediction->shape);
+        strides = numbers(prediction->strides);
+        _owned = std::move(prediction);
+    }
+    return self;
+}
+
+- (void)dealloc {
+    if (_deallocator != nil) {
+        _deallocator(dataPointer);
+    }
+}
+
+- (NSInteger)count {
+    NSInteger n = 1;
+    for (NSNumber *extent in shape) {
+        n *= [extent integerValue];
+    }
+    return n;
+}
+@end
+
+@implementation MLFeatureValue
+@synthesize multiArrayValue;
+
++ (instancetype)featureValueWithMultiArray:(MLMultiArray *)value {
+    MLFeatureValue *made = [[self alloc] init];
+    made->multiArrayValue = value;
+    return made;
+}
+@end
+
+// What a prediction returns: one output.
+@interface CoreMLGateOutput : NSObject <MLFeatureProvider>
+@end
+
+@implementation CoreMLGateOutput {
+    NSString *_name;
+    MLMultiArray *_array;
+}
+
+- (instancetype)initWithName:(NSString *)name array:(MLMultiArray *)array {
+    self = [super init];
+    if (self != nil) {
+        _name = [name copy];
+        _array = array;
+    }
+    return self;
+}
+
+- (NSSet *)featureNames {
+    return [NSSet setWithObject:_name];
+}
+
+- (MLFeatureValue *)featureValueForName:(NSString *)name {
+    return [name isEqual:_name] ? [MLFeatureValue featureValueWithMultiArray:_array] : nil;
+}
+@end
+
+@implementation MLArrayBatchProvider {
+    NSArray *_providers;
+}
+
+- (instancetype)initWithFeatureProviderArray:(NSArray *)array {
+    self = [super init];
+    if (self != nil) {
+        _providers = [array copy];
+    }
+    return self;
+}
+
+- (NSInteger)count {
+    return NSInteger([_providers count]);
+}
+
+- (id<MLFeatureProvider>)featuresAtIndex:(NSInteger)index {
+    return [_providers objectAtIndex:NSUInteger(index)];
+}
+@end
+
+@implementation MLModel {
+    std::unique_ptr<Evaluator> _evaluator;
+}
+
++ (instancetype)modelWithContentsOfURL:(NSURL *)url error:(NSError *__autoreleasing *)error {
+    return [self modelWithContentsOfURL:url configuration:[[MLModelConfiguration alloc] init] error:error];
+}
+
++ (instancetype)modelWithContentsOfURL:(NSURL *)url configuration:(MLModelConfiguration *)configuration error:(NSError *__autoreleasing *)error {
+    logLine("coreml_stand_in: version 1, protocol 1, fault " + coreml_gate::fault_name());
+    const std::string path = [[url path] fileSystemRepresentation];
+    std::string why;
+    NSError *under = nil;
+    std::unique_ptr<Evaluator> evaluator;
+    NSString *units = [@[ @"cpu-only", @"cpu-and-gpu", @"all", @"cpu-and-neural-engine" ] objectAtIndex:NSUInteger(configuration.computeUnits)];
+    if (NSString *word = unknownWord()) {
+        why = std::string("COREML_GATE_STAND_IN names ") + [word UTF8String] + ", which the stand-in does not know";
+    } else if (asks(@"aborts-load")) {
+        abort();
+    } else if (asks([@"refuses-" stringByAppendingString:units])) {
+        why = std::string("Failed to build the model execution plan for ") + [units UTF8String];
+        under = [NSError errorWithDomain:@"com.apple.appleneuralengine" code:5 userInfo:@{NSLocalizedDescriptionKey : @"ANECCompile() FAILED"}];
+    } else {
+        switch (Evaluator::start(path.c_str(), evaluator, why)) {
+            case Outcome::kRaises:
+                raise(why);
+            case Outcome::kDone:
+            case Outcome::kFailed:
+                break;
+        }
+    }
+    if (evaluator == nullptr) {
+        logLine("coreml_stand_in: cannot load '" + one_line(path) + "': " + one_line(why));
+        fail(error, under == nil ? 0 : -14, string(why), under);
+        return nil;
+    }
+    if (!evaluator->greeting().empty()) {
+        logLine("coreml_stand_in: ready, " + one_line(evaluator->greeting()));
+    }
+    MLModel *model = [[self alloc] init];
+    model->_evaluator = std::move(evaluator);
+    return model;
+}
+
+// Calls back at once, on the caller's thread. Apple's calls back on another.
++ (void)loadContentsOfURL:(NSURL *)url
+            configuration:(MLModelConfiguration *)configuration
+        completionHandler:(__unsafe_unretained void (^)(MLModel *, NSError *))handler {
+    NSError *error = nil;
+    MLModel *model = [self modelWithContentsOfURL:url configuration:configuration error:&error];
+    handler(model, error);
+}
+
+- (id<MLFeatureProvider>)predictionFromFeatures:(id<MLFeatureProvider>)input error:(NSError *__autoreleasing *)error {
+    return [self predictionFromFeatures:input options:[[MLPredictionOptions alloc] init] error:error];
+}
+
+- (id<MLFeatureProvider>)predictionFromFeatures:(id<MLFeatureProvider>)input
+                                        options:(MLPredictionOptions *)options
+                                          error:(NSError *__autoreleasing *)error {
+    (void)options;
+    if (asks(@"aborts-predict")) {
+        abort();
+    }
+    MLMultiArray *mel = [[input featureValueForName:kInput] multiArrayValue];
+    std::unique_ptr<MultiArray> output(new MultiArray);
+    std::string why;
+    if (![self evaluate:mel into:*output why:why]) {
+        logLine("coreml_stand_in: prediction failed: " + one_line(why));
+        fail(error, 0, string(why), nil);
+        return nil;
+    }
+    for (NSString *word in asked()) {
+        if ([word hasPrefix:@"type-"]) {
+            output->dtype = uint32_t([[word substringFromIndex:5] integerValue]);
+        }
+    }
+    if (asks(@"writes-input")) {
+        static_cast<char *>(mel.dataPointer)[0] ^= 1;
+    }
+    NSString *name = string(output->feature);
+    if (asks(@"shares-input")) {
+        return [[CoreMLGateOutput alloc] initWithName:name array:mel];
+    }
+    return [[CoreMLGateOutput alloc] initWithName:name array:[[MLMultiArray alloc] initWithPrediction:std::move(output)]];
+}
+
+// Hands one mel to the evaluator. It takes [1, bands, frames] of float32 without gaps, as the bridge lays it out.
+- (bool)evaluate:(MLMultiArray *)mel into:(MultiArray &)output why:(std::string &)why {
+    if (mel == nil || mel.dataType != MLMultiArrayDataTypeFloat32 || [mel.shape count] != 3 || sizeAt(mel.shape, 0) != 1 || !contiguous(mel)) {
+        why = "expected the feature logmel_data, float32 [1, bands, frames] without gaps";
+        return false;
+    }
+    const int64_t bands = [[mel.shape objectAtIndex:1] longLongValue], frames = [[mel.shape objectAtIndex:2] longLongValue];
+    const Outcome outcome = _evaluator->predict(bands, frames, static_cast<const float *>(mel.dataPointer), output, why);
+    if (outcome == Outcome::kRaises) {
+        raise(why);
+    }
+    return outcome == Outcome::kDone;
+}
+
+- (id<MLBatchProvider>)predictionsFromBatch:(id<MLBatchProvider>)batch
+                                    options:(MLPredictionOptions *)options
+                                      error:(NSError *__autoreleasing *)error {
+    NSMutableArray *results = [NSMutableArray array];
+    for (NSInteger i = 0; i < batch.count; i++) {
+        id<MLFeatureProvider> one = [self predictionFromFeatures:[batch featuresAtIndex:i] options:options error:error];
+        if (one == nil) {
+            return nil;
+        }
+        [results addObject:one];
+    }
+    return [[MLArrayBatchProvider alloc] initWithFeatureProviderArray:results];
+}
+@end
