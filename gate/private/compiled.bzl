@@ -7,7 +7,7 @@ load("//gate/private/providers:embedded_metal_info.bzl", "EmbeddedMetalInfo")
 
 visibility("//gate/...")
 
-_COMPILES = ["CppCompile", "ObjcCompile"]
+_COMPILES = ["CppCompile", "GateObjectiveC", "ObjcCompile"]
 _LINKS = ["CppArchive", "CppLink", "ObjcLink"]
 _OBJECTS = ["a", "dylib", "lib", "lo", "o", "obj", "pic.a", "pic.o", "so"]
 

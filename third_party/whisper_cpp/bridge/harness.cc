@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -45,7 +46,8 @@ uint64_t fnv(const unsigned char * data, size_t n) {
 
 // Encodes once for each pattern. Bytes that were written are those that do not hold the pattern both times.
 void encode(const whisper_coreml_context * ctx, int64_t n_ctx, int64_t n_mel, size_t room) {
-    std::vector<float> mel(size_t(n_ctx > 0 && n_mel > 0 ? n_ctx * n_mel : 1));
+    // A size that no bridge may take is refused before the mel is read.
+    std::vector<float> mel(size_t(n_ctx > 0 && n_mel > 0 ? std::min<int64_t>(n_ctx * n_mel, 1 << 20) : 1));
     for (size_t i = 0; i < mel.size(); i++) {
         mel[i] = float(i);
     }

@@ -28,7 +28,7 @@ make_root() {
   root_is_whole || die "the Debian root that was just made is not whole"
 }
 
-# What upstream's own bridge is compiled with, beside clang: GNUstep's Foundation. Its development package would bring a
+# What upstream's own bridge is compiled with and looked at by, beside clang: GNUstep's Foundation, and valgrind. Its development package would bring a
 # hundred others (a packaging suite, a graph drawer); of it only headers and the link to the library are unpacked.
 make_foundation() {
   if foundation_is_whole; then
@@ -40,7 +40,7 @@ make_foundation() {
   DEBIAN_FRONTEND=noninteractive chroot "$root" /bin/sh -euc '
     apt-get -o Acquire::Check-Valid-Until=false update -qq
     library=$(apt-cache depends libgnustep-base-dev | sed -n "s/^ *Depends: \(libgnustep-base[0-9.]*\)$/\1/p")
-    apt-get install -y -qq --no-install-recommends "$library" >/dev/null
+    apt-get install -y -qq --no-install-recommends "$library" valgrind >/dev/null
     folder=$(mktemp -d)
     cd "$folder"
     apt-get -o APT::Sandbox::User=root download -qq libgnustep-base-dev
@@ -53,7 +53,7 @@ make_foundation() {
 foundation_is_whole() {
   # shellcheck disable=SC2016 # the inner shell's own variables
   chroot "$root" /bin/sh -c '
-    [ -e "$(clang -print-file-name=libgnustep-base.so)" ] && [ -e "$(clang -print-file-name=libobjc.so)" ] &&
+    [ -e "$(clang -print-file-name=libgnustep-base.so)" ] && [ -e "$(clang -print-file-name=libobjc.so)" ] && command -v valgrind >/dev/null &&
       ls /usr/include/GNUstep/Foundation/Foundation.h /usr/include/*/GNUstep/Foundation/Foundation.h 2>/dev/null | grep -q .'
 }
 

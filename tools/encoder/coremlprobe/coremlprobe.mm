@@ -10,8 +10,7 @@
 //
 // The report is written anew before every call into Core ML, so that a crash in there leaves "pending" where it happened.
 // It exits 0 when it could write its report, whatever that says, and 2 otherwise. Never run on a Mac by this project's own
-// CI; tools/dev/probecompile runs it against a stand-in for the framework. It compiles with and without ARC, and needs the
-// SDK of macOS 15 (Xcode 16).
+// CI; standintest runs it over a stand-in for the framework. It is compiled with ARC, and needs the SDK of macOS 15 (Xcode 16).
 
 #import <CoreML/CoreML.h>
 #import <Foundation/Foundation.h>

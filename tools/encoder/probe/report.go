@@ -11,7 +11,7 @@
 // "pending" is what a crash inside Core ML leaves behind. Only what the probe writes is accepted: attempts in another
 // order, or flags that contradict shapes, make a report malformed. What a report means for parity is judged by tools/encoder/parity.
 //
-// The probe itself was never run on a Mac by this project's own CI; tools/dev/probecompile runs it against a stand-in.
+// The probe itself was never run on a Mac by this project's own CI; tools/encoder/coremlprobe/standintest runs it over a stand-in.
 package probe
 
 import (
