@@ -28,7 +28,7 @@ def _lane_test_impl(ctx):
     return analysistest.end(env)
 
 _LANE = {
-    "identities": attr.string_list(default = ["mac_one_identity_file.json", "mac_two_identity_file.json", "x86_64.json"]),
+    "identities": attr.string_list(default = ["mac_one_identity_file.json", "mac_two_identity_file.json", "emulated_identity.json"]),
     "identity": attr.string(mandatory = True),
     "lane": attr.string(mandatory = True),
 }
@@ -175,7 +175,7 @@ def workers(name):
     _subjects()
     _on_mac_one_test(name = "on_mac_one_test", target_under_test = ":worker_canary", lane = "physical", identity = "mac_one_identity_file.json")
     _on_mac_two_test(name = "on_mac_two_test", target_under_test = ":worker_coreml", lane = "physical", identity = "mac_two_identity_file.json")
-    _on_linux_test(name = "on_linux_test", target_under_test = ":worker_canary", lane = "emulated", identity = "x86_64.json", target_compatible_with = _LINUX)
+    _on_linux_test(name = "on_linux_test", target_under_test = ":worker_canary", lane = "emulated", identity = "emulated_identity.json", target_compatible_with = _LINUX)
     _both_lanes_test(name = "both_lanes_test", target_under_test = ":both_lanes", target_compatible_with = _LINUX)
     refusals = {
         "emulated_of_mac": ["the emulated receipt must come from the emulated lane", "mac_two is on the physical one"],
