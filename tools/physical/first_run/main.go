@@ -64,6 +64,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err := f.Parse(args); err != nil {
 		return 2
 	}
+	if f.NArg() > 0 {
+		fmt.Fprintf(stderr, "first_run: expected flags alone, found %q\n", f.Args())
+		return 2
+	}
 	s, err := start(*folder, runtime.GOOS == "darwin" && runtime.GOARCH == "arm64", stdout)
 	if err != nil {
 		fmt.Fprintln(stderr, "first_run:", err)

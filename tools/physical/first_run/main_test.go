@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A Bazel that answers as the test wants: every command is logged, `test` fails, `info` names folders that hold a gate's outputs.
+const fakeBazel = `#!/bin/sh
+echo "$*" >>"$FAKE/calls"
+case $1 in
+--version) echo "bazel 7.7.1" ;;
+info)
+  for last; do :; done
+  case $last in
+  execution_root) echo "$FAKE" ;;
+  *) echo "$FAKE/$last" ;;
+  esac
+  ;;
+query) exit 7 ;;
+cquery)
+  for last; do :; done
+  case $last in
+  *tiny.en) echo model.bin ;;
+  *encoder) echo gate/e-encoder.mlmodelc ;;
+  *coremlprobe_over_stand_in) echo coremlprobe_over_stand_in ;;
+  *) echo gate_evaluator ;;
+  esac
+  ;;
+test) exit 3 ;;
+run) echo '{"verdict":"pass"}' ;;
+esac
+`
+
+// here makes a workspace, a Bazel and the outputs of a gate, and changes into it.
+func here(t *testing.T, receipt string) (folder string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"MODULE.bazel": "", "bin/bazel": fakeBazel, "fake/bazel-bin/gate/receipt.json": receipt, "fake/bazel-bin/gate/coreml_run.evidence.json": "{}",
+		"fake/bazel-bin/gate/coreml_run.spec.json": "{}", "fake/bazel-testlogs/gate/markers_test/test.log": "no",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	t.Setenv("BUILD_WORKSPACE_DIRECTORY", "")
+	t.Setenv("BAZEL", filepath.Join(dir, "bin/bazel"))
+	t.Setenv("FAKE", filepath.Join(dir, "fake"))
+	return filepath.Join(dir, "out")
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+const badReceipt = `{"predicate":{"lane":"emulated","lane_identity":{"core_ml":"coreml_double"},"verdict":"fail",
+"judgements":[{"name":"markers","verdict":"fail","reasons":[{"code":"LOAD_MARKER_ABSENT","expected":"one","found":"none"}]}]}}`
+
+// TestNeverStops: with every test failing and a receipt that fails, each step has its log, and the folder says what is wrong.
+func TestNeverStops(t *testing.T) {
+	folder := here(t, badReceipt)
+	var out, errs bytes.Buffer
+	if code := run([]string{"-folder", folder}, &out, &errs); code != 1 || errs.Len() > 0 {
+		t.Fatalf("exit %d, %s", code, errs.String())
+	}
+	var s summary
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(folder, "summary.json"))), &s); err != nil {
+		t.Fatal(err)
+	}
+	statuses := map[string]string{}
+	for _, r := range s.Steps {
+		statuses[r.Step] = r.Status
+		read(t, filepath.Join(folder, r.Log))
+	}
+	for step, want := range map[string]string{
+		"go": failed, "probe": failed, "encoder": passed, "hard": passed, "parity": passed, "gate": failed, "placement": notHere, "timings": notHere,
+		"sign": passed, "report": passed, "differences": failed,
+	} {
+		if statuses[step] != want {
+			t.Errorf("step %s: %q, want %q", step, statuses[step], want)
+		}
+	}
+	for _, file := range []string{"gate/receipt.json", "gate/coreml_run.evidence.json", "gate/tests/markers_test/test.log", "public.pem", "receipt.signed.json", "hard.json"} {
+		read(t, filepath.Join(folder, file))
+	}
+	for _, file := range []string{"private.pem", "gate/coreml_run.spec.json"} {
+		if _, err := os.Stat(filepath.Join(folder, file)); err == nil {
+			t.Errorf("%s is in the folder", file)
+		}
+	}
+	text := read(t, filepath.Join(folder, "differences.md"))
+	for _, want := range []string{
+		"lane_identity.core_ml: expected coreml_stand_in, found coreml_double", "verdict: expected pass, found fail",
+		"markers: LOAD_MARKER_ABSENT: expected one, found none", "judgement canary: expected pass, found no such judgement", "step gate: expected to pass",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("differences.md does not say %q:\n%s", want, text)
+		}
+	}
+	if !strings.Contains(out.String(), "[1/12] host") || !strings.Contains(out.String(), "send that folder") {
+		t.Errorf("progress is\n%s", out.String())
+	}
+}
+
+func TestOnLinuxUpstreamsBridgeRuns(t *testing.T) {
+	folder := here(t, badReceipt)
+	run([]string{"-folder", folder, "-only", "gate"}, &bytes.Buffer{}, &bytes.Buffer{})
+	calls := read(t, filepath.Join(os.Getenv("FAKE"), "calls"))
+	if !strings.Contains(calls, "test --//third_party/whisper_cpp:bridge=upstream --keep_going") {
+		t.Errorf("Bazel was called by\n%s", calls)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	folder := here(t, badReceipt)
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown step":             {[]string{"-folder", folder, "-only", "gates"}, `no step is called "gates"`},
+		"a folder that exists":        {[]string{"-folder", filepath.Dir(folder)}, "exists"},
+		"an argument that is no flag": {[]string{"gate"}, "expected flags alone"},
+	} {
+		var errs bytes.Buffer
+		if code := run(c.args, &bytes.Buffer{}, &errs); code != 2 || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%s: exit %d, %q", name, code, errs.String())
+		}
+	}
+	t.Setenv("BAZEL", "")
+	t.Setenv("PATH", t.TempDir())
+	var errs bytes.Buffer
+	if code := run([]string{"-folder", folder}, &bytes.Buffer{}, &errs); code != 2 || !strings.Contains(errs.String(), "install bazelisk") {
+		t.Errorf("without Bazel: exit %d, %q", code, errs.String())
+	}
+	t.Chdir(t.TempDir())
+	errs.Reset()
+	if code := run(nil, &bytes.Buffer{}, &errs); code != 2 || !strings.Contains(errs.String(), "MODULE.bazel") {
+		t.Errorf("outside a checkout: exit %d, %q", code, errs.String())
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for version, want := range map[string]bool{"15.6.1": true, "13.3": true, "13.2.1": false, "12.7": false, "26.0": true, "none (exit status 1)": false, "16": true, "": false} {
+		if got := atLeast(version, 13, 3); got != want {
+			t.Errorf("%q is at least 13.3: %v", version, got)
+		}
+	}
+}
