@@ -129,7 +129,10 @@ func inspectOne(w io.Writer, r *artifact.Report) {
 	}
 	encoderRows(row, r.Encoder)
 	if p := r.Pairing; p != nil {
-		row("weights", "%d of the .bin's %d encoder tensors match (%s), %d differ, %d absent", p.Matched, p.Tensors, p.Rule, len(p.Differing), len(p.Absent))
+		row("weights", "%d of the .bin's %d encoder tensors match (%s), %d differ, %d absent, %d read by nothing", p.Matched, p.Tensors, p.Rule, len(p.Differing), len(p.Absent), len(p.Unused))
+		if len(p.Places) > 0 {
+			row("places", "%d operations of the model found in the program", len(p.Places))
+		}
 	}
 	t.Flush()
 }

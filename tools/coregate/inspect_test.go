@@ -1,7 +1,10 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,6 +75,15 @@ func TestInspect(t *testing.T) {
 	other := t.TempDir()
 	modelWithEncoder(t, other, "ggml-a", 2)
 	foreign := filepath.Join(other, "ggml-a-encoder.mlmodelc")
+	packed := filepath.Join(other, "ggml-a-encoder.mlmodelc.zip")
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	if _, err := z.Create("ggml-a-encoder.mlmodelc/model.mil"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(z.Close(), os.WriteFile(packed, archive.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name  string
 		args  []string
@@ -88,6 +100,7 @@ func TestInspect(t *testing.T) {
 		{"contents only", []string{"--contents-only", bin, enc}, 0, "pass, contents only", nil},
 		{"an older system", []string{"--minimum-macos=11.0", bin, enc}, 1, "may not be shipped", []string{"SPEC_VERSION_TOO_NEW"}},
 		{"nothing there", []string{bin, filepath.Join(dir, "absent.mlmodelc")}, 1, "may not be shipped", []string{"ENCODER_MISSING", "ENCODER_NAME"}},
+		{"an archive alone", []string{packed}, 1, "may not be shipped", []string{"ARTIFACT_IS_ARCHIVE"}},
 		{"swapped", []string{enc, bin}, 1, "may not be shipped", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -344,3 +344,60 @@ func TestUnknownCompression(t *testing.T) {
 	})
 	expect(t, model, pkg, Options{ContentsOnly: true}, "OPERATION_UNKNOWN", "PAIRING_ABSENT", "PAIRING_UNREADABLE")
 }
+
+// A bound on every value: a few codes at the end of their range are no rounding, however few they are.
+func TestFewWrongCodes(t *testing.T) {
+	const rows, cols = 256, 64
+	shape := []int64{rows, cols}
+	for _, c := range []struct {
+		name string
+		make func(v []float32, out mil.Param, wrong int) []*mil.Op
+	}{
+		{"int8 per channel", func(v []float32, out mil.Param, wrong int) []*mil.Op {
+			s := scales(v, rows, 127)
+			b := make([]byte, len(v))
+			for i, x := range grid(v, s, -127, 127) {
+				b[i] = byte(x)
+			}
+			for i := range wrong {
+				b[i*2203%len(b)] = map[bool]byte{true: 127, false: 0x81}[i%2 == 0]
+			}
+			return []*mil.Op{{Type: "constexpr_affine_dequantize", Outputs: []mil.Param{out}, Attrs: attrs(
+				"quantized_data", bytesOf(mil.Int8, shape, b...), "scale", halves([]int64{rows}, s...),
+				"zero_point", bytesOf(mil.Int8, []int64{}, 0), "axis", mil.Int32Value(0))}}
+		}},
+		{"a palette of 16", func(v []float32, out mil.Param, wrong int) []*mil.Op {
+			lut, at := levels(v, 16)
+			for i := range wrong {
+				at[i*2203%len(at)] = 15
+			}
+			return []*mil.Op{{Type: "constexpr_lut_to_dense", Outputs: []mil.Param{out}, Inputs: inputs(
+				"indices", bytesOf(mil.Uint4, shape, packed(4, at)...), "lut", halves([]int64{1, 1, 16, 1}, lut...))}}
+		}},
+		{"a palette of 2", func(v []float32, out mil.Param, wrong int) []*mil.Op {
+			lut, at := levels(v, 2)
+			for i := range wrong {
+				at[i*2203%len(at)] ^= 1
+			}
+			return []*mil.Op{{Type: "constexpr_lut_to_dense", Outputs: []mil.Param{out}, Inputs: inputs(
+				"indices", bytesOf(mil.Uint1, shape, packed(1, at)...), "lut", halves([]int64{1, 1, 2, 1}, lut...))}}
+		}},
+	} {
+		for _, wrong := range []int{0, 7} { // 0.043 per cent
+			dir := t.TempDir()
+			model := filepath.Join(dir, "ggml-x.bin")
+			good := modelBytes(t, wide)
+			writeFile(t, model, good)
+			writeEncoder(t, dir, "plain", good, milencoder.Float16)
+			pkg := filepath.Join(dir, "compressed.mlpackage")
+			replaceWeight(t, filepath.Join(dir, "plain.mlpackage"), pkg, shape, func(v []float32, out mil.Param) []*mil.Op { return c.make(v, out, wrong) })
+			r, err := Inspect(model, pkg, Options{ContentsOnly: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (r.Verdict == "pass") != (wrong == 0) {
+				t.Errorf("%s with %d wrong codes: %s %v", c.name, wrong, r.Verdict, r.Reasons)
+			}
+		}
+	}
+}
