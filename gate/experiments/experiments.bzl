@@ -1,6 +1,6 @@
 """Gates that must fail: each experiment breaks one thing and names the reason that must be found."""
 
-load("//gate:defs.bzl", "gate_test", "whisper_run", "whisper_words")
+load("//gate:defs.bzl", "gate_judge", "gate_test", "whisper_run", "whisper_words")
 
 visibility("//gate/experiments")
 
@@ -13,11 +13,11 @@ def experiment(
         cli = "//third_party/whisper_cpp:cli_coreml",
         encoder = None,
         fault = "none",
-        others = {}):
+        others = []):
     """Runs whisper-cli once under a broken condition, and holds a gate to failing for the right reason.
 
     Args:
-      name: of the test; the run is `<name>_run`.
+      name: of the test; the run is `<name>_run`, the judgement `<name>_judgement`.
       judge: `markers`, `canary`, `contrast` or `transcript`.
       kind: of the broken run.
       expect: reason codes of which one must be found.
@@ -25,7 +25,7 @@ def experiment(
       cli: the whisper_cli.
       encoder: the coreml_encoder, for `kind = "coreml"`.
       fault: of the emulated lane's double.
-      others: sound whisper_run targets by role, for the sides that the broken run is not.
+      others: sound whisper_run targets, for the sides that the broken run is not.
     """
     whisper_run(
         name = name + "_run",
@@ -41,16 +41,19 @@ def experiment(
         # Experiments need the double; on a Mac, --//gate:lane=emulated.
         target_compatible_with = ["@platforms//os:linux"],
     )
+    gate_judge(
+        name = name + "_judgement",
+        testonly = True,
+        judgement = judge,
+        reference = "//testdata/speech:jfk.txt",
+        runs = others + [name + "_run"],
+        target_compatible_with = ["@platforms//os:linux"],
+    )
     gate_test(
         name = name,
         size = "small",
         expect = expect,
-        inputs = {
-            "//gate/policy:default": "GATE_POLICY",
-            "//testdata/speech:jfk.txt": "GATE_REFERENCE",
-        },
-        judge = "//gate/tests:" + judge + "_test",
-        runs = others | {name + "_run": kind},
+        judgements = [name + "_judgement"],
         target_compatible_with = ["@platforms//os:linux"],
     )
 
@@ -92,8 +95,7 @@ def words_experiment(
         name = name,
         size = "small",
         expect = expect,
-        inputs = {name + "_words": "GATE_WORDS"},
-        judge = "//gate/tests:words_test",
+        judgements = [name + "_words"],
         target_compatible_with = ["@platforms//os:linux"],
         **kwargs
     )

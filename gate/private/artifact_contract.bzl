@@ -9,6 +9,7 @@ def _artifact_contract_impl(ctx):
     check_minimum_macos(ctx.label, ctx.attr.minimum_macos)
     return judge_encoder(
         ctx,
+        name = "contract",
         mnemonic = "GateContract",
         message = "Judging the bytes of %{label}",
         judge = ctx.executable._judge,

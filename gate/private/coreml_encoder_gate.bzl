@@ -5,8 +5,11 @@ load("//gate/private:checks.bzl", "archive_stem", "digest_without_archive", "sid
 load("//gate/private:coreml_archive.bzl", "coreml_archive")
 load("//gate/private:coreml_encoder.bzl", "coreml_encoder")
 load("//gate/private:encoder_parity.bzl", "encoder_parity")
+load("//gate/private:gate_judge.bzl", "gate_judge")
 load("//gate/private:gate_receipt.bzl", "gate_receipt")
 load("//gate/private:gate_test.bzl", "gate_test")
+load("//gate/private:judgements.bzl", "JUDGEMENTS")
+load("//gate/private:messages.bzl", "judgement_without_rule")
 load("//gate/private:whisper_run.bzl", "whisper_run")
 load("//gate/private:whisper_words.bzl", "whisper_words")
 
@@ -33,6 +36,131 @@ def _package_files(name, package, sha256):
         srcs = files,
     )
     return ":" + name
+
+_RUNS = ["coreml", "canary", "contrast"]
+
+def _judgements(gate):
+    """The names of the gate's judgements, from the registration: one that no part makes is an error of every gate."""
+    asked = gate.recordings or gate.probe or gate.source
+    demands = ["always", "gate"] + (["asked"] if asked else [])
+    names = [name for name, kind in JUDGEMENTS.items() if kind.source != "receipt" and kind.demand in demands]
+    for name in names:
+        if name not in _PARTS:
+            fail(judgement_without_rule(name))
+    return names
+
+def _encoder(gate):
+    coreml_encoder(
+        name = gate.prefix + "encoder",
+        model = gate.model,
+        package = gate.package,
+        precision = gate.precision,
+        **gate.common
+    )
+
+def _run(gate, kind):
+    positive = dict(encoder = gate.prefix + "encoder", warm_up = gate.warm_up) if kind == "coreml" else {}
+
+    # The words of a private run can be compared inside the run alone.
+    heard = dict(reference = gate.reference) if kind != "canary" and not gate.public else {}
+    whisper_run(
+        name = "{}{}_run".format(gate.prefix, kind),
+        kind = kind,
+        cli = gate.contrast_cli if kind == "contrast" else gate.cli,
+        model = gate.model,
+        audio = gate.audio,
+        language = gate.language,
+        public = gate.public,
+        threads = gate.threads,
+        deadline_seconds = gate.deadline_seconds,
+        lane = gate.lane,
+        exec_properties = gate.on_runs,
+        **(positive | heard | gate.common)
+    )
+
+def _of_runs(gate, judgement):
+    gate_judge(
+        name = gate.prefix + judgement,
+        judgement = judgement,
+        runs = ["{}{}_run".format(gate.prefix, kind) for kind in _RUNS],
+        reference = gate.reference,
+        policy = gate.policy,
+        **gate.common
+    )
+
+def _contract(gate, judgement):
+    artifact_contract(
+        name = gate.prefix + judgement,
+        model = gate.model,
+        encoder = gate.prefix + "encoder",
+        minimum_macos = gate.minimum_macos,
+        **gate.common
+    )
+
+def _parity(gate, judgement):
+    encoder_parity(
+        name = gate.prefix + judgement,
+        model = gate.model,
+        encoder = gate.prefix + "encoder",
+        mel = gate.mel,
+        reference = gate.parity_reference,
+        reference_sidecar = gate.parity_reference_sidecar,
+        policy = gate.parity_policy,
+        exec_properties = gate.on_runs,
+        **gate.common
+    )
+
+def _words(gate, judgement):
+    whisper_words(
+        name = gate.prefix + judgement,
+        model = gate.model,
+        encoder = gate.prefix + "encoder",
+        recordings = gate.recordings,
+        probe = gate.probe,
+        source = gate.source,
+        cli = gate.cli,
+        contrast_cli = gate.contrast_cli,
+        policy = gate.words_policy,
+        threads = gate.threads,
+        deadline_seconds = gate.deadline_seconds,
+        lane = gate.lane,
+        exec_properties = gate.on_runs,
+        **gate.common
+    )
+
+# What makes each judgement.
+_PARTS = {
+    name: _of_runs
+    for name, kind in JUDGEMENTS.items()
+    if kind.source == "runs"
+} | {
+    "contract": _contract,
+    "parity": _parity,
+    "words": _words,
+}
+
+def _test(gate, name, judgements):
+    gate_test(
+        name = name,
+        size = "small",
+        judgements = [gate.prefix + judgement for judgement in judgements],
+        required = judgements,
+        exec_properties = gate.on_tests,
+        **gate.common
+    )
+
+def _receipt(gate, judgements):
+    gate_receipt(
+        name = gate.prefix + "receipt",
+        coreml = gate.prefix + "coreml_run",
+        canary = gate.prefix + "canary_run",
+        contrast = gate.prefix + "contrast_run",
+        judgements = [gate.prefix + judgement for judgement in judgements],
+        required = [name for name in judgements if JUDGEMENTS[name].demand != "always"],
+        reference = gate.reference,
+        policy = gate.policy,
+        **gate.common
+    )
 
 def coreml_encoder_gate(
         name,
@@ -73,16 +201,17 @@ def coreml_encoder_gate(
     - `contract`, `contract_test`: model and encoder belong together and keep the runtime's contract;
     - `parity`, `parity_test`: the encoder computes what the model's own tensors say;
     - `coreml_run`, `canary_run`, `contrast_run`: the evidence of three runs;
-    - `markers_test`: the Core ML encoder executed, and no other;
-    - `canary_test`: the same program refuses cleanly without the encoder;
-    - `contrast_test`: ggml's own encoder shows its own marker, so that markers discriminate;
-    - `transcript_test`: both encoders write the reference words;
+    - `markers`, `markers_test`: the Core ML encoder executed, and no other;
+    - `canary`, `canary_test`: the same program refuses cleanly without the encoder;
+    - `contrast`, `contrast_test`: ggml's own encoder shows its own marker, so that markers discriminate;
+    - `transcript`, `transcript_test`: both encoders write the reference words;
     - `words`, `words_test`, with `recordings`: both encoders write the source model's words in each of them;
     - `receipt`: all of it bound by digest, as `<prefix>receipt.json`;
-    - `<name>`: a test_suite of the tests.
+    - `<name>`: a test of all these judgements at once. It fails if one of them is missing or does not pass, whatever
+      filters, tags and shards do to the tests above.
 
     Args:
-      name: of the test_suite.
+      name: of the test of all judgements.
       model: a ggml `.bin`: a whisper_model or any file.
       audio: speech in a format that whisper-cli decodes.
       language: spoken language, e.g. `en`. Required, since a multilingual model would guess.
@@ -118,140 +247,43 @@ def coreml_encoder_gate(
       tags: of all targets.
       visibility: of all targets.
     """
-    if prefix == None:
-        prefix = name + "_"
-    cli = cli or Label("//third_party/whisper_cpp:cli_coreml")
-    contrast_cli = contrast_cli or Label("//third_party/whisper_cpp:cli_ggml")
-    common = dict(tags = tags, visibility = visibility)
-    policy = policy or Label("//gate/policy:default")
-    on_runs = {"run." + name: value for name, value in run_exec_properties.items()}
-    on_tests = {"test." + name: value for name, value in test_exec_properties.items()}
-
-    coreml_encoder(
-        name = prefix + "encoder",
-        model = model,
-        package = _package_files(prefix + "package_files", package, package_sha256),
-        precision = precision,
-        **common
-    )
-
-    artifact_contract(
-        name = prefix + "contract",
-        model = model,
-        encoder = prefix + "encoder",
-        minimum_macos = minimum_macos,
-        **common
-    )
-    encoder_parity(
-        name = prefix + "parity",
-        model = model,
-        encoder = prefix + "encoder",
-        mel = mel,
-        reference = parity_reference,
-        reference_sidecar = parity_reference_sidecar or sidecar_of(parity_reference),
-        policy = parity_policy or ("fp16_v1" if precision == "float16" and not package else "fp32_v2"),
-        exec_properties = on_runs,
-        **common
-    )
-    written = {
-        "contract": "GATE_CONTRACT",
-        "parity": "GATE_PARITY",
-    }
-    if recordings or probe or source:
-        whisper_words(
-            name = prefix + "words",
-            model = model,
-            encoder = prefix + "encoder",
-            recordings = recordings,
-            probe = probe,
-            source = source,
-            cli = cli,
-            contrast_cli = contrast_cli,
-            policy = words_policy,
-            threads = threads,
-            deadline_seconds = deadline_seconds,
-            lane = lane,
-            exec_properties = on_runs,
-            **common
-        )
-        written["words"] = "GATE_WORDS"
-    for judgement, variable in written.items():
-        gate_test(
-            name = prefix + judgement + "_test",
-            size = "small",
-            judge = Label("//gate/tests:" + judgement + "_test"),
-            inputs = {prefix + judgement: variable},
-            exec_properties = on_tests,
-            **common
-        )
-
-    run = dict(
+    prefix = name + "_" if prefix == None else prefix
+    gate = struct(
+        prefix = prefix,
         model = model,
         audio = audio,
         language = language,
+        reference = reference,
+        package = _package_files(prefix + "package_files", package, package_sha256),
+        precision = precision,
+        cli = cli or Label("//third_party/whisper_cpp:cli_coreml"),
+        contrast_cli = contrast_cli or Label("//third_party/whisper_cpp:cli_ggml"),
         public = public,
+        lane = lane,
         threads = threads,
         deadline_seconds = deadline_seconds,
-        lane = lane,
-        exec_properties = on_runs,
-        **common
-    )
-    whisper_run(
-        name = prefix + "coreml_run",
-        kind = "coreml",
-        cli = cli,
-        encoder = prefix + "encoder",
         warm_up = warm_up,
-        **run
+        minimum_macos = minimum_macos,
+        mel = mel,
+        parity_reference = parity_reference,
+        parity_reference_sidecar = parity_reference_sidecar or sidecar_of(parity_reference),
+        parity_policy = parity_policy or ("fp16_v1" if precision == "float16" and not package else "fp32_v2"),
+        policy = policy or Label("//gate/policy:default"),
+        on_runs = {"run." + key: value for key, value in run_exec_properties.items()},
+        on_tests = {"test." + key: value for key, value in test_exec_properties.items()},
+        recordings = recordings,
+        probe = probe,
+        source = source,
+        words_policy = words_policy,
+        common = dict(tags = tags, visibility = visibility),
     )
-    whisper_run(
-        name = prefix + "canary_run",
-        kind = "canary",
-        cli = cli,
-        **run
-    )
-    whisper_run(
-        name = prefix + "contrast_run",
-        kind = "contrast",
-        cli = contrast_cli,
-        **run
-    )
+    judgements = _judgements(gate)
 
-    roles = {
-        prefix + "coreml_run": "coreml",
-        prefix + "canary_run": "canary",
-        prefix + "contrast_run": "contrast",
-    }
-    inputs = {
-        reference: "GATE_REFERENCE",
-        policy: "GATE_POLICY",
-    }
-    tests = [prefix + judgement + "_test" for judgement in written]
-    for judgement in ("markers", "canary", "contrast", "transcript"):
-        test = prefix + judgement + "_test"
-        tests.append(test)
-        gate_test(
-            name = test,
-            size = "small",
-            judge = Label("//gate/tests:" + judgement + "_test"),
-            runs = roles,
-            inputs = inputs,
-            exec_properties = on_tests,
-            **common
-        )
-    gate_receipt(
-        name = prefix + "receipt",
-        coreml = prefix + "coreml_run",
-        canary = prefix + "canary_run",
-        contrast = prefix + "contrast_run",
-        judgements = [prefix + judgement for judgement in written],
-        required = written.keys(),
-        reference = reference,
-        policy = policy,
-        **common
-    )
-    native.test_suite(
-        name = name,
-        tests = tests,
-        **common
-    )
+    _encoder(gate)
+    for kind in _RUNS:
+        _run(gate, kind)
+    for judgement in judgements:
+        _PARTS[judgement](gate, judgement)
+        _test(gate, gate.prefix + judgement + "_test", [judgement])
+    _receipt(gate, judgements)
+    _test(gate, name, judgements)

@@ -3,6 +3,7 @@
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "RUN_GROUP", "core_ml")
 load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
+load("//gate/private/providers:gate_judgement_info.bzl", "GateJudgementInfo")
 
 visibility("//gate/...")
 
@@ -19,11 +20,12 @@ ENCODER_JUDGEMENT_ATTRS = {
     ),
 }
 
-def judge_encoder(ctx, mnemonic, message, judge, options = {}, files = {}, tools = {}, requirements = {}):
+def judge_encoder(ctx, name, mnemonic, message, judge, options = {}, files = {}, tools = {}, requirements = {}):
     """Declares the action that writes `<name>.json`, a judgement over model and encoder.
 
     Args:
       ctx: of a rule made by encoder_judgement_rule.
+      name: of the judgement, a key of JUDGEMENTS.
       mnemonic: of the action.
       message: its progress message.
       judge: the program that judges.
@@ -40,15 +42,15 @@ def judge_encoder(ctx, mnemonic, message, judge, options = {}, files = {}, tools
     args = ctx.actions.args()
     args.add(ctx.file.model, format = "--model=%s")
     args.add_all([encoder], format_each = "--encoder=%s", expand_directories = False)
-    given = [(name, file) for name, file in files.items() if file]
-    programs = [(name, tool) for name, tool in tools.items() if tool]
-    for name, value in options.items():
+    given = [(flag, file) for flag, file in files.items() if file]
+    programs = [(flag, tool) for flag, tool in tools.items() if tool]
+    for flag, value in options.items():
         if value:
-            args.add(value, format = "--" + name + "=%s")
-    for name, file in given:
-        args.add(file, format = "--" + name + "=%s")
-    for name, tool in programs:
-        args.add(tool.executable, format = "--" + name + "=%s")
+            args.add(value, format = "--" + flag + "=%s")
+    for flag, file in given:
+        args.add(file, format = "--" + flag + "=%s")
+    for flag, tool in programs:
+        args.add(tool.executable, format = "--" + flag + "=%s")
     args.add(judgement, format = "--out=%s")
     ctx.actions.run(
         mnemonic = mnemonic,
@@ -63,7 +65,18 @@ def judge_encoder(ctx, mnemonic, message, judge, options = {}, files = {}, tools
         env = {},
         resource_set = whisper_resources(1, ctx.file.model),
     )
-    return [DefaultInfo(files = depset([judgement]))]
+    return [
+        DefaultInfo(files = depset([judgement])),
+        GateJudgementInfo(
+            name = name,
+            judgement = judgement,
+            lane = core_ml(ctx).lane,
+            model = ctx.file.model,
+            encoder = encoder,
+            cli = None,
+            contrast_cli = None,
+        ),
+    ]
 
 def lane_identity(ctx):
     """The identity of the machine that a judgement of the physical lane depends on; None on the emulated one."""
@@ -92,6 +105,7 @@ def encoder_judgement_rule(implementation, judge, doc, attrs):
                 cfg = config.exec(RUN),
             ),
         },
+        provides = [GateJudgementInfo],
         exec_groups = RUN_GROUP,
         toolchains = [CORE_ML_TOOLCHAIN_TYPE],
     )

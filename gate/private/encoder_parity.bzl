@@ -12,6 +12,7 @@ def _encoder_parity_impl(ctx):
     lane = core_ml(ctx)
     return judge_encoder(
         ctx,
+        name = "parity",
         mnemonic = "GateParity",
         message = "Comparing the numbers of %{label}",
         judge = ctx.executable._judge,

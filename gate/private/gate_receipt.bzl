@@ -1,7 +1,9 @@
 """gate_receipt: one document that binds everything a verdict rests on, by digest."""
 
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
-load("//gate/private:messages.bzl", "one_file")
+load("//gate/private:judgements.bzl", "JUDGEMENTS")
+load("//gate/private:messages.bzl", "judgement_missing", "judgement_of_another", "judgement_twice", "one_file")
+load("//gate/private/providers:gate_judgement_info.bzl", "GateJudgementInfo")
 load("//gate/private/providers:gate_receipt_info.bzl", "GateReceiptInfo")
 load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
 
@@ -54,11 +56,33 @@ def _shown(ctx, receipt, coreml, contrast):
         }),
     ]
 
+def _judgements(ctx, coreml, contrast):
+    """The judgements, all of which must be there and about this gate. Their facts say the same by digest (tools/receipt/statement)."""
+    infos = [target[GateJudgementInfo] for target in ctx.attr.judgements]
+    names = [info.name for info in infos]
+    always = [name for name, kind in JUDGEMENTS.items() if kind.demand == "always" and kind.source != "receipt"]
+    for name in always + ctx.attr.required:
+        if name not in names:
+            fail(judgement_missing(ctx.label, name, names))
+    for i, info in enumerate(infos):
+        if info.name in names[:i]:
+            fail(judgement_twice(ctx.label, info.name))
+        for what, expected, found in (
+            ("model", coreml.model, info.model),
+            ("encoder", coreml.encoder, info.encoder),
+            ("whisper-cli", coreml.cli, info.cli),
+            ("whisper-cli with ggml's own encoder", contrast.cli, info.contrast_cli),
+        ):
+            if found != expected and (found or JUDGEMENTS[info.name].source == "runs"):
+                fail(judgement_of_another(ctx.label, info.name, what, expected, found))
+    return [info.judgement for info in infos]
+
 def _gate_receipt_impl(ctx):
     coreml = _role(ctx, "coreml")
     pin = coreml.pin
     canary = _role(ctx, "canary")
     contrast = _role(ctx, "contrast")
+    judgements = _judgements(ctx, coreml, contrast)
     reference = ctx.files.reference
     if len(reference) != 1:
         fail(one_file(ctx.label, "reference", reference))
@@ -84,7 +108,7 @@ def _gate_receipt_impl(ctx):
         "contrast": contrast.evidence.path,
         "reference": reference[0].path,
         "policies": [ctx.file.policy.path],
-        "judgements": [f.path for f in ctx.files.judgements],
+        "judgements": [f.path for f in judgements],
         "required": ctx.attr.required,
     }) + "\n")
     args = ctx.actions.args()
@@ -92,7 +116,7 @@ def _gate_receipt_impl(ctx):
     args.add(receipt, format = "--out=%s")
     ctx.actions.run(
         mnemonic = "GateReceipt",
-        progress_message = "Judging and binding %{label}",
+        progress_message = "Binding %{label}",
         executable = ctx.executable._receipt,
         arguments = [args],
         inputs = depset([
@@ -111,7 +135,7 @@ def _gate_receipt_impl(ctx):
             coreml.audio,
             reference[0],
             ctx.file.policy,
-        ] + ctx.files.judgements, transitive = [find_cc_toolchain(ctx).all_files]),
+        ] + judgements, transitive = [find_cc_toolchain(ctx).all_files]),
         outputs = [receipt],
         env = {},
     )
@@ -147,8 +171,9 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
             doc = "Text file with the words that the audio holds.",
         ),
         "judgements": attr.label_list(
-            allow_files = [".json"],
-            doc = "Judgements that other actions wrote: of an artifact_contract, an encoder_parity, a whisper_words.",
+            mandatory = True,
+            providers = [GateJudgementInfo],
+            doc = "The judgements over this gate: of a gate_judge each, an artifact_contract, an encoder_parity, a whisper_words.",
         ),
         "required": attr.string_list(
             default = [

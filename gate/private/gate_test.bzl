@@ -1,6 +1,7 @@
-"""gate_test: one judgement over evidence, as a test."""
+"""gate_test: judgements, as a test."""
 
-load("//gate/private/providers:whisper_run_info.bzl", "WhisperRunInfo")
+load("//gate/private:messages.bzl", "judgement_missing", "judgement_twice")
+load("//gate/private/providers:gate_judgement_info.bzl", "GateJudgementInfo")
 
 visibility("//gate/...")
 
@@ -10,54 +11,58 @@ def _runfile(ctx, file):
     return ctx.workspace_name + "/" + file.short_path
 
 def _gate_test_impl(ctx):
+    infos = [target[GateJudgementInfo] for target in ctx.attr.judgements]
+    names = [info.name for info in infos]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            fail(judgement_twice(ctx.label, name))
+    for name in ctx.attr.required:
+        if name not in names:
+            fail(judgement_missing(ctx.label, name, names))
+
+    # What the test reads is named here alone: no argument and no variable of the caller's names another file.
+    manifest = ctx.actions.declare_file(ctx.label.name + ".gate.json")
+    ctx.actions.write(manifest, json.encode_indent({
+        "schema": 1,
+        "label": "//{}:{}".format(ctx.label.package, ctx.label.name),
+        "expect": ctx.attr.expect,
+        "judgements": [{"name": info.name, "file": _runfile(ctx, info.judgement)} for info in infos],
+    }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.symlink(
         output = executable,
-        target_file = ctx.executable.judge,
+        target_file = ctx.executable._verdict,
         is_executable = True,
     )
-    files = []
-    environment = {}
-    for run, role in ctx.attr.runs.items():
-        evidence = run[WhisperRunInfo].evidence
-        files.append(evidence)
-        environment["GATE_EVIDENCE_" + role.upper()] = _runfile(ctx, evidence)
-    for target, variable in ctx.attr.inputs.items():
-        (file,) = target[DefaultInfo].files.to_list()
-        files.append(file)
-        environment[variable] = _runfile(ctx, file)
-    if ctx.attr.expect:
-        environment["GATE_EXPECT"] = ",".join(ctx.attr.expect)
-
-    runfiles = ctx.runfiles(files = files).merge(ctx.attr.judge[DefaultInfo].default_runfiles)
+    runfiles = ctx.runfiles(files = [manifest] + [info.judgement for info in infos])
     return [
-        DefaultInfo(executable = executable, runfiles = runfiles),
-        RunEnvironmentInfo(environment = environment),
+        DefaultInfo(executable = executable, runfiles = runfiles.merge(ctx.attr._verdict[DefaultInfo].default_runfiles)),
+        RunEnvironmentInfo(environment = {"GATE_TEST": _runfile(ctx, manifest)}),
     ]
 
 gate_test = rule(
     implementation = _gate_test_impl,
-    doc = """Runs one of the go_tests under `//gate/tests` over the evidence of some runs.
+    doc = """Passes if judgements pass, and prints the reasons of those that do not.
 
-Every gate of a model shares these programs, so that a thousand gates link them once.
-The go_test finds each evidence through the runfiles path in `GATE_EVIDENCE_<ROLE>`.""",
+It reads what the judging actions wrote and judges nothing again, so a second run of the test can only read the same
+first run of whisper-cli. Arguments, filters and shards select nothing: the test judges all, or fails.""",
     attrs = {
-        "judge": attr.label(
+        "judgements": attr.label_list(
             mandatory = True,
-            executable = True,
-            cfg = "target",
-            doc = "The go_test that judges.",
+            allow_empty = False,
+            providers = [GateJudgementInfo],
+            doc = "What has to pass: a gate_judge, an artifact_contract, an encoder_parity, a whisper_words.",
         ),
-        "runs": attr.label_keyed_string_dict(
-            providers = [WhisperRunInfo],
-            doc = "whisper_run targets, each with its role: `coreml`, `canary` or `contrast`.",
-        ),
-        "inputs": attr.label_keyed_string_dict(
-            allow_files = True,
-            doc = "Other single files that the judgement reads, each with the environment variable that shall name it.",
+        "required": attr.string_list(
+            doc = "Names of judgements that must be among them; one that is missing is an error at analysis.",
         ),
         "expect": attr.string_list(
-            doc = "For tests of the gates themselves: the gate must fail, and for one of these reason codes.",
+            doc = "For tests of the gates themselves: no judgement may pass, and each must have one of these reason codes.",
+        ),
+        "_verdict": attr.label(
+            default = "//gate/tests:verdict",
+            executable = True,
+            cfg = "target",
         ),
     },
     test = True,

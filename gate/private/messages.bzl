@@ -96,3 +96,27 @@ def no_objective_c(label, missing):
         label = label,
         missing = missing,
     )
+
+def two_runs_of_a_kind(label, kind):
+    return "{label}: `runs` must have one run of each kind, found two of kind `{kind}`: name the runs of one gate.".format(label = label, kind = kind)
+
+def judgement_twice(label, name):
+    return "{label}: each judgement must be there once, found two called `{name}`: name the judgements of one gate.".format(label = label, name = name)
+
+def judgement_missing(label, name, found):
+    return ("{label}: the judgement `{name}` must be among `judgements`, which are {found}: add the target that makes it. Without it " +
+            "nothing would say that it was judged.").format(label = label, name = name, found = found)
+
+def judgement_of_another(label, name, what, expected, found):
+    return ("{label}: the judgement `{name}` must be about the {what} of this gate, {expected}, but it is about {found}: name the " +
+            "judgement that was made for this gate.").format(
+        label = label,
+        name = name,
+        what = what,
+        expected = expected.short_path if expected else "none",
+        found = found.short_path if found else "none",
+    )
+
+def judgement_without_rule(name):
+    return ("coreml_encoder_gate: no part of it makes the judgement `{name}`, which tools/base/judgements registers: add one to _PARTS " +
+            "in gate/private/coreml_encoder_gate.bzl.").format(name = name)

@@ -5,6 +5,7 @@ load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE", "RUN", "R
 load("//gate/private:messages.bzl", "words_without_recordings", "wrong_lane", "wrong_probe")
 load("//gate/private:resources.bzl", "whisper_resources")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
+load("//gate/private/providers:gate_judgement_info.bzl", "GateJudgementInfo")
 load("//gate/private/providers:recording_info.bzl", "RecordingInfo")
 load("//gate/private/providers:whisper_cli_info.bzl", "WhisperCliInfo")
 
@@ -102,6 +103,15 @@ def _whisper_words_impl(ctx):
     return [
         DefaultInfo(files = depset([judgement])),
         OutputGroupInfo(evidence = depset([evidence])),
+        GateJudgementInfo(
+            name = "words",
+            judgement = judgement,
+            lane = toolchain.lane,
+            model = ctx.file.model,
+            encoder = encoder,
+            cli = cli.executable,
+            contrast_cli = contrast.executable,
+        ),
     ]
 
 whisper_words = rule(
@@ -177,6 +187,7 @@ policy. docs/transcripts.md has the rules. The evidence of every run is the outp
             cfg = config.exec(RUN),
         ),
     },
+    provides = [GateJudgementInfo],
     exec_groups = RUN_GROUP,
     toolchains = [CORE_ML_TOOLCHAIN_TYPE],
 )

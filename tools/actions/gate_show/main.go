@@ -93,5 +93,5 @@ func heard(path string) (string, error) {
 	if words == "" {
 		return "(nothing)", nil
 	}
-	return words, nil
+	return reason.Visible(words), nil
 }

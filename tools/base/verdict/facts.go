@@ -17,6 +17,11 @@ const (
 	FactModel       = "model_sha256"
 	FactEncoder     = "encoder_digest"
 	FactLane        = "lane"
+	// The bytes that a judgement of runs was made from.
+	FactCoreMLEvidence   = "coreml_evidence_sha256"
+	FactCanaryEvidence   = "canary_evidence_sha256"
+	FactContrastEvidence = "contrast_evidence_sha256"
+	FactReference        = "reference_sha256"
 
 	FactEncoderForm   = "encoder_form"
 	FactEvaluator     = "kernel_path"

@@ -85,6 +85,16 @@ type Judgement struct {
 	Policy *PolicyRef `json:"policy"`
 }
 
+// Check says whether a judgement that was read agrees with itself: its verdict is the one that its reasons give. A
+// positive judgement that would pass, but whose canary did not, may be inadmissible in place of inconclusive.
+func (j *Judgement) Check() error {
+	want := reason.VerdictOf(j.Reasons)
+	if j.Verdict == want || want == reason.Unknown && j.Verdict == reason.Inadmissible {
+		return nil
+	}
+	return fmt.Errorf("judgement %q says %q, but its reasons give %q", j.Name, j.Verdict, want)
+}
+
 // NewJudgement begins a judgement of that name.
 func NewJudgement(name string) *Judgement {
 	return &Judgement{Name: name, Findings: New(), Facts: map[string]any{}}

@@ -73,3 +73,33 @@ func TestForm(t *testing.T) {
 		t.Errorf("read back: %+v, %v", back, err)
 	}
 }
+
+// TestCheck holds that a judgement cannot say another verdict than its reasons give.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		says reason.Verdict
+		ok   bool
+	}{
+		{"", reason.Pass, true},
+		{"", reason.Failed, false},
+		{"", reason.Inadmissible, false},
+		{"", "", false},
+		{reason.CanaryExit, reason.Failed, true},
+		{reason.CanaryExit, reason.Pass, false},
+		{reason.CanaryExit, reason.Unknown, false},
+		{reason.CanaryNotPassed, reason.Inadmissible, true},
+		{reason.CanaryNotPassed, reason.Unknown, true},
+		{reason.CanaryNotPassed, reason.Pass, false},
+		{"NO_SUCH_CODE", reason.Pass, false},
+	} {
+		j := verdict.NewJudgement("canary")
+		if c.code != "" {
+			j.Add(c.code, "here", "this", "that")
+		}
+		j.Verdict = c.says
+		if err := j.Check(); (err == nil) != c.ok {
+			t.Errorf("%q over %q: %v, want agreement %v", c.says, c.code, err, c.ok)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package gatefixture
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
 
@@ -203,10 +205,57 @@ func (w *World) JSON(t testing.TB, name string, v any) string {
 	return w.File(t, name, string(data))
 }
 
+// Build builds the world's receipt from its spec and from the judgements that gate_judge would make of its runs.
+func (w *World) Build(t testing.TB) (*statement.Statement, error) {
+	t.Helper()
+	spec := w.Spec
+	spec.Judgements = append(w.JudgeRuns(t), spec.Judgements...)
+	return statement.Build(&spec)
+}
+
+// JudgeRuns writes the judgements of the runs as they stand on disk; none where evidence cannot be read.
+func (w *World) JudgeRuns(t testing.TB) []string {
+	t.Helper()
+	var runs judge.Runs
+	for _, side := range []struct {
+		path string
+		to   **evidence.Evidence
+	}{{w.Spec.CoreML, &runs.CoreML}, {w.Spec.Canary, &runs.Canary}, {w.Spec.Contrast, &runs.Contrast}} {
+		e, _, err := evidence.ReadFile(side.path)
+		if err != nil {
+			return nil
+		}
+		*side.to = e
+	}
+	reference, err := os.ReadFile(w.Spec.Reference)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, j := range judge.JudgeRuns(runs, string(reference)) {
+		paths = append(paths, w.JSON(t, j.Name+".judgement.json", j))
+	}
+	return paths
+}
+
+// About are the facts by which a judgement says that it is about this world, and more.
+func (w *World) About(t testing.TB, more map[string]any) map[string]any {
+	t.Helper()
+	encoder, err := tree.Digest(w.Spec.Encoder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]any{
+		verdict.FactCLI: Sum(t, w.Spec.CLI), verdict.FactContrastCLI: Sum(t, w.Spec.ContrastCLI), verdict.FactModel: Sum(t, w.Spec.Model), verdict.FactEncoder: encoder,
+	}
+	maps.Copy(out, more)
+	return out
+}
+
 // Receipt builds and encodes the world's receipt.
 func (w *World) Receipt(t testing.TB) []byte {
 	t.Helper()
-	built, err := statement.Build(&w.Spec)
+	built, err := w.Build(t)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,10 @@ const (
 	RoleLaneIdentity Role = "lane identity"
 	RolePin          Role = "pin"
 	RoleFlavour      Role = "flavour"
+
+	RoleCoreMLEvidence   Role = "evidence of the coreml run"
+	RoleCanaryEvidence   Role = "evidence of the canary run"
+	RoleContrastEvidence Role = "evidence of the contrast run"
 )
 
 // Bound is one row of the table of what a receipt binds: where its value stands in a receipt, in the evidence of each
@@ -67,7 +71,10 @@ var bounds = []Bound{
 		Runs: everyRun, Evidence: func(e *evidence.Evidence) string { return e.Digests.Audio }},
 	{Role: RoleEvaluator, Material: MaterialEvaluator, Lane: evidence.LaneEmulated,
 		Runs: ownRuns, Evidence: func(e *evidence.Evidence) string { return orNone(e.Digests.Evaluator) }},
-	{Role: RoleReference, Material: MaterialReference, Input: "reference"},
+	{Role: RoleReference, Material: MaterialReference, Input: "reference", Fact: verdict.FactReference},
+	{Role: RoleCoreMLEvidence, Fact: verdict.FactCoreMLEvidence, Value: evidenceOf(evidence.KindCoreML)},
+	{Role: RoleCanaryEvidence, Fact: verdict.FactCanaryEvidence, Value: evidenceOf(evidence.KindCanary)},
+	{Role: RoleContrastEvidence, Fact: verdict.FactContrastEvidence, Value: evidenceOf(evidence.KindContrast)},
 	{Role: RoleSources, Material: MaterialSources, Input: "sources"},
 	{Role: RoleManifest, Material: MaterialManifest, Input: "manifest", Value: func(p *Predicate) string { return p.Pin.ManifestSHA256 }},
 	{Role: RolePatch, Material: MaterialPatch, Input: "patch", Value: func(p *Predicate) string { return p.Pin.Patch.SHA256 }},
@@ -79,6 +86,17 @@ var bounds = []Bound{
 		Runs: everyRun, Evidence: func(e *evidence.Evidence) string { return fmt.Sprint(e.Pin) }},
 	{Role: RoleFlavour, Value: func(p *Predicate) string { return p.Flavour },
 		Runs: ownRuns, Evidence: func(e *evidence.Evidence) string { return e.Flavour }},
+}
+
+// evidenceOf is the digest of a run's evidence, as a receipt names it.
+func evidenceOf(kind evidence.Kind) func(*Predicate) string {
+	return func(p *Predicate) string {
+		i := slices.IndexFunc(p.Evidence, func(ref EvidenceRef) bool { return ref.Kind == kind })
+		if i < 0 {
+			return ""
+		}
+		return p.Evidence[i].SHA256
+	}
 }
 
 func orNone(digest *string) string {
@@ -129,6 +147,11 @@ func orAbsent(text string) string {
 		return "none"
 	}
 	return text
+}
+
+// saysAbout says whether a fact names what a judgement is about.
+func saysAbout(fact string) bool {
+	return slices.ContainsFunc(bounds, func(b Bound) bool { return b.Fact == fact })
 }
 
 // row finds the row of a fact.

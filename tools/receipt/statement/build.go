@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
@@ -37,6 +38,11 @@ type inputs struct {
 // Build reads what the spec names, judges it and returns the receipt. Broken input is an error; a
 // failing judgement is a receipt that says fail.
 func Build(s *Spec) (*Statement, error) {
+	for _, k := range judgements.All {
+		if judged(k.Name) == nil || (k.Source == judgements.Receipt) != (own[k.Name] != nil) {
+			return nil, fmt.Errorf("receipt: the judgement %q is registered, but package statement does not know how to check it (checks), or to make it (own): add it there", k.Name)
+		}
+	}
 	in, err := read(s)
 	if err != nil {
 		return nil, err
@@ -60,11 +66,7 @@ func Build(s *Spec) (*Statement, error) {
 	for _, pol := range in.policies {
 		p.Policies = append(p.Policies, PolicyRef{Name: pol.Name, Kind: pol.Kind, SHA256: pol.SHA256, Frozen: pol.IsFrozen()})
 	}
-	runs, err := in.judgeRuns()
-	if err != nil {
-		return nil, err
-	}
-	p.Judgements = slices.Concat([]*verdict.Judgement{in.binding(out), in.judgeSources()}, runs, in.others)
+	p.Judgements = in.judgements(out)
 	for _, j := range p.Judgements {
 		if j.Verdict == reason.Pass {
 			j.AddAll(out.hold(j))
@@ -78,20 +80,26 @@ func Build(s *Spec) (*Statement, error) {
 	return out, nil
 }
 
-// judgeRuns judges the runs. Where the spec names what an action judged of them before, the two must be the same.
-func (in *inputs) judgeRuns() ([]*verdict.Judgement, error) {
-	again := judge.JudgeRuns(in.runs, in.reference)
-	for _, j := range again {
-		i := slices.IndexFunc(in.others, func(o *verdict.Judgement) bool { return o.Name == j.Name })
-		if i < 0 {
-			continue
+// own makes the judgements of source [judgements.Receipt]; [Build] refuses to work without one that is registered.
+var own = map[string]func(*inputs, *Statement) *verdict.Judgement{
+	Binding: (*inputs).binding,
+	Sources: (*inputs).judgeSources,
+}
+
+// judgements are the receipt's own and those that actions wrote, in the order of their registration.
+func (in *inputs) judgements(s *Statement) []*verdict.Judgement {
+	var out []*verdict.Judgement
+	for _, k := range judgements.All {
+		if make := own[k.Name]; make != nil {
+			out = append(out, make(in, s))
 		}
-		if !Same(j, in.others[i]) {
-			return nil, fmt.Errorf("receipt: judgement %q that the spec names (%s) is not what this evidence gives (%s): judge the evidence of this gate", j.Name, in.others[i].Verdict, j.Verdict)
+		for _, j := range in.others {
+			if j.Name == k.Name {
+				out = append(out, j)
+			}
 		}
-		in.others = slices.Delete(in.others, i, i+1)
 	}
-	return again, nil
+	return out
 }
 
 // toolchain is what built the binaries, its programs by digest. One that is not where the toolchain says
@@ -221,7 +229,7 @@ func (in *inputs) readJudgements(s *Spec) error {
 			return err
 		}
 		j.Visible()
-		if k := judged(j.Name); k == nil || j.Name == Binding || j.Name == Sources {
+		if k := judged(j.Name); k == nil || k.Source == judgements.Receipt {
 			return fmt.Errorf("receipt: %s: judgement %q, expected one that a gate's actions write", path, j.Name)
 		}
 		if slices.ContainsFunc(in.others, func(o *verdict.Judgement) bool { return o.Name == j.Name }) {
@@ -284,7 +292,7 @@ func (in *inputs) materials() []Resource {
 }
 
 // judgeSources judges the fresh hash of the sources.
-func (in *inputs) judgeSources() *verdict.Judgement {
+func (in *inputs) judgeSources(*Statement) *verdict.Judgement {
 	j := verdict.NewJudgement("sources")
 	c := in.sources
 	if c.ManifestSHA256 != in.identity.ManifestSHA256 {

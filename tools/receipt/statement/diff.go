@@ -117,6 +117,9 @@ func (c *Changes) judgements(p, q *Predicate) {
 				facts["policy of "+j.Name] = j.Policy.Name + " " + j.Policy.SHA256
 			}
 			for key, value := range j.Facts {
+				if saysAbout(key) {
+					continue // what is bound is compared where it is bound
+				}
 				facts[j.Name+"."+key] = fmt.Sprint(value)
 			}
 		}

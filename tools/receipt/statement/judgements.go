@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -15,62 +16,54 @@ import (
 
 // Names of the judgements that this package makes, and of the one over where the encoder ran.
 const (
-	Binding   = "binding"
-	Sources   = "sources"
-	Placement = "placement"
+	Binding   = judgements.Binding
+	Sources   = judgements.Sources
+	Placement = judgements.Placement
 )
 
-// Judged is one judgement that a receipt can hold. A new one is a row of [judgements] and nothing else.
+// Judged is one judgement that a receipt can hold: its registration, and how a pass of it is computed again.
 type Judged struct {
-	Name string
+	judgements.Kind
+	computed
+}
+
+// computed says by which thresholds a judgement goes and what computes a pass again.
+type computed struct {
 	// Policy is the kind of policy that it goes by: named by the judgement itself, or for the gate's own kind by the
 	// receipt. "" for a judgement without thresholds.
 	Policy string
-	// About are the facts that it must have, which must be the receipt's.
-	About []string
-	// Always says that no receipt passes without it.
-	Always bool
-	// Given says that another action made it, and the receipt's spec names its file.
-	Given bool
 	// Check computes a pass again from the facts; p is nil for a judgement without thresholds.
 	Check func(j *verdict.Judgement, p *policy.Policy) []reason.Reason
 }
 
-// judgements are all that a receipt can hold, in no order.
-var judgements = []Judged{
-	{Name: Binding, Always: true},
-	{Name: Sources, Always: true, Check: checkSources},
-	{Name: judge.Markers, Policy: judge.PolicyKind, Always: true, Check: judge.CheckFacts},
-	{Name: judge.Canary, Policy: judge.PolicyKind, Always: true, Check: judge.CheckFacts},
-	{Name: judge.Contrast, Policy: judge.PolicyKind, Always: true, Check: judge.CheckFacts},
-	{Name: judge.Transcript, Policy: judge.PolicyKind, Always: true, Check: judge.CheckFacts},
-	{Name: artifact.JudgementName, Given: true, About: []string{verdict.FactModel, verdict.FactEncoder},
-		Check: func(j *verdict.Judgement, _ *policy.Policy) []reason.Reason { return artifact.CheckFacts(j) }},
-	{Name: parity.Name, Given: true, Policy: parity.Kind, About: []string{verdict.FactModel, verdict.FactEncoder}, Check: parity.CheckFacts},
-	{Name: transcript.JudgementName, Given: true, Policy: transcript.PolicyKind,
-		About: []string{verdict.FactModel, verdict.FactEncoder, verdict.FactCLI, verdict.FactContrastCLI, verdict.FactLane}, Check: transcript.CheckFacts},
-	{Name: Placement, Given: true, Check: checkPlacement},
+// checks has a row for each judgement that is registered in package judgements; a test refuses one without.
+var checks = map[string]computed{
+	Binding:               {},
+	Sources:               {Check: checkSources},
+	judgements.Markers:    {judge.PolicyKind, judge.CheckFacts},
+	judgements.Canary:     {judge.PolicyKind, judge.CheckFacts},
+	judgements.Contrast:   {judge.PolicyKind, judge.CheckFacts},
+	judgements.Transcript: {judge.PolicyKind, judge.CheckFacts},
+	judgements.Contract: {Check: func(j *verdict.Judgement, _ *policy.Policy) []reason.Reason {
+		return artifact.CheckFacts(j)
+	}},
+	judgements.Parity: {parity.Kind, parity.CheckFacts},
+	judgements.Words:  {transcript.PolicyKind, transcript.CheckFacts},
+	Placement:         {Check: checkPlacement},
 }
 
 // judged finds a judgement's row; nil for a name that none has.
 func judged(name string) *Judged {
-	i := slices.IndexFunc(judgements, func(k Judged) bool { return k.Name == name })
-	if i < 0 {
+	kind, registered := judgements.Lookup(name)
+	how, checked := checks[name]
+	if !registered || !checked {
 		return nil
 	}
-	return &judgements[i]
+	return &Judged{kind, how}
 }
 
 // always are the judgements that every receipt needs, whatever its policy says.
-func always() []string {
-	var names []string
-	for _, k := range judgements {
-		if k.Always {
-			names = append(names, k.Name)
-		}
-	}
-	return names
-}
+func always() []string { return judgements.Demanded(judgements.Always) }
 
 // ownPolicy says whether the judgement itself names its policy.
 func (k *Judged) ownPolicy() bool { return k.Policy != "" && k.Policy != judge.PolicyKind }

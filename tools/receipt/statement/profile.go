@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
@@ -85,7 +86,7 @@ func (p Profile) Lacks(missing []string) []string {
 	for _, name := range missing {
 		k := judged(name)
 		switch {
-		case p == ProfileRuns && (k == nil || !k.Always):
+		case p == ProfileRuns && (k == nil || k.Demand != judgements.Always):
 		case p == ProfileNumbers && name == gateParity:
 		default:
 			out = append(out, name)

@@ -1,13 +1,16 @@
 package statement_test
 
 import (
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
@@ -152,25 +155,61 @@ func TestUnknownJudgement(t *testing.T) {
 	for _, name := range []string{"odd", "binding", "sources", "contract", ""} {
 		w := gatefixture.New(t)
 		w.Spec.Judgements = append(w.Spec.Judgements, w.JSON(t, "more.json", verdict.NewJudgement(name)))
-		if _, err := statement.Build(&w.Spec); err == nil || !strings.Contains(err.Error(), "judgement") {
+		if _, err := w.Build(t); err == nil || !strings.Contains(err.Error(), "judgement") {
 			t.Errorf("judgement %q: %v, want it refused", name, err)
 		}
 	}
 }
 
-// TestJudgedBefore holds that a judgement of the runs which an action wrote is taken if it is what the evidence gives.
-func TestJudgedBefore(t *testing.T) {
-	w := gatefixture.New(t)
-	want := string(w.Receipt(t))
-	canary := decoded(t, w).Predicate.Judgements[3]
-	w.Spec.Judgements = append(w.Spec.Judgements, w.JSON(t, "canary.json", canary))
-	if got := string(w.Receipt(t)); got != want {
-		t.Errorf("the receipt differs: %s", got)
-	}
-	canary.Facts["exit"] = "exit 0"
-	w.JSON(t, "canary.json", canary)
-	if _, err := statement.Build(&w.Spec); err == nil || !strings.Contains(err.Error(), "canary") {
-		t.Errorf("a canary of another run: %v", err)
+// TestJudgedByActions holds that the judgements of the runs come from their action and are of this gate's bytes: one that
+// is missing, altered, or made from other evidence leaves no pass.
+func TestJudgedByActions(t *testing.T) {
+	zero := strings.Repeat("0", 64)
+	for _, k := range judgements.All {
+		if k.Source != judgements.Runs {
+			continue
+		}
+		w := gatefixture.New(t)
+		i := slices.Index(judgements.Of(judgements.Runs), k.Name)
+		build := func(change func(j *verdict.Judgement)) *statement.Statement {
+			t.Helper()
+			spec := w.Spec
+			files := w.JudgeRuns(t)
+			data, err := os.ReadFile(files[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := &verdict.Judgement{}
+			if err := json.Unmarshal(data, j); err != nil {
+				t.Fatal(err)
+			}
+			if change == nil {
+				files = slices.Delete(files, i, i+1)
+			} else {
+				change(j)
+				w.JSON(t, filepath.Base(files[i]), j)
+			}
+			spec.Judgements = append(files, spec.Judgements...)
+			s, err := statement.Build(&spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		if s := build(func(*verdict.Judgement) {}); s.Predicate.Verdict != reason.Pass {
+			t.Fatalf("%s as it is: %s", k.Name, s.Predicate.Verdict)
+		}
+		if s := build(nil); s.Predicate.Verdict != reason.Failed {
+			t.Errorf("without %s: %s, want fail", k.Name, s.Predicate.Verdict)
+		}
+		for _, fact := range k.About {
+			if s := build(func(j *verdict.Judgement) { delete(j.Facts, fact) }); s.Predicate.Verdict != reason.Failed {
+				t.Errorf("%s without %s: %s, want fail", k.Name, fact, s.Predicate.Verdict)
+			}
+			if s := build(func(j *verdict.Judgement) { j.Facts[fact] = zero }); s.Predicate.Verdict != reason.Failed {
+				t.Errorf("%s of another %s: %s, want fail", k.Name, fact, s.Predicate.Verdict)
+			}
+		}
 	}
 }
 
@@ -216,7 +255,7 @@ func TestRequired(t *testing.T) {
 	contract := w.Contract
 	w.Contract, w.Spec.Judgements = nil, nil
 	w.Write(t)
-	s, err := statement.Build(&w.Spec)
+	s, err := w.Build(t)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +264,7 @@ func TestRequired(t *testing.T) {
 	}
 	w.Contract = contract
 	w.Write(t)
-	if s, err = statement.Build(&w.Spec); err != nil || s.Predicate.Verdict != reason.Pass {
+	if s, err = w.Build(t); err != nil || s.Predicate.Verdict != reason.Pass {
 		t.Errorf("with it: %v, verdict %s, want pass", err, s.Predicate.Verdict)
 	}
 	for i := range s.Predicate.Judgements {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/verify"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -47,6 +48,12 @@ func TestEvidenceOfAnotherRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			decoded.Predicate.Evidence[i].SHA256 = evidence.SHA256(data)
+			fact := []string{verdict.FactCoreMLEvidence, verdict.FactCanaryEvidence, verdict.FactContrastEvidence}[i]
+			for _, j := range decoded.Predicate.Judgements {
+				if _, has := j.Facts[fact]; has {
+					j.Facts[fact] = evidence.SHA256(data)
+				}
+			}
 		}
 		s.world.Write(t)
 		if s.payload, err = statement.Encode(decoded); err != nil {

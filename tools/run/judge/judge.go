@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -20,10 +21,10 @@ import (
 
 // Names of the judgements of this package.
 const (
-	Markers    = "markers"
-	Canary     = "canary"
-	Contrast   = "contrast"
-	Transcript = "transcript"
+	Markers    = judgements.Markers
+	Canary     = judgements.Canary
+	Contrast   = judgements.Contrast
+	Transcript = judgements.Transcript
 )
 
 // Run is what a judge reads of one run. A gate's run comes from evidence ([FromEvidence]), a log

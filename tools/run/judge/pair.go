@@ -3,7 +3,9 @@ package judge
 import (
 	"fmt"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
@@ -29,7 +31,49 @@ func JudgeRuns(runs Runs, reference string) []*verdict.Judgement {
 	for _, j := range []*verdict.Judgement{markers, transcript} {
 		Admit(j, canary)
 	}
-	return []*verdict.Judgement{markers, canary, contrast, transcript}
+	all := []*verdict.Judgement{markers, canary, contrast, transcript}
+	for _, j := range all {
+		about(j, runs, reference)
+	}
+	return all
+}
+
+// about adds the facts that say what a judgement is about, so that a receipt of something else cannot hold it: the
+// digests that its kind demands, and the digests of evidence and reference words.
+func about(j *verdict.Judgement, runs Runs, reference string) {
+	j.Facts[verdict.FactReference] = evidence.SHA256([]byte(reference))
+	for _, side := range []struct {
+		fact string
+		e    *evidence.Evidence
+	}{{verdict.FactCoreMLEvidence, runs.CoreML}, {verdict.FactCanaryEvidence, runs.Canary}, {verdict.FactContrastEvidence, runs.Contrast}} {
+		if side.e == nil {
+			continue
+		}
+		if data, err := strictjson.Canonical(side.e); err == nil {
+			j.Facts[side.fact] = evidence.SHA256(data)
+		}
+	}
+	known := map[string]string{}
+	for _, e := range []*evidence.Evidence{runs.Contrast, runs.Canary, runs.CoreML} {
+		if e == nil {
+			continue
+		}
+		known[verdict.FactModel] = e.Digests.Model
+		if e.Kind == evidence.KindContrast {
+			known[verdict.FactContrastCLI] = e.Digests.CLI
+			continue
+		}
+		known[verdict.FactCLI] = e.Digests.CLI
+		if e.Digests.Encoder != nil {
+			known[verdict.FactEncoder] = *e.Digests.Encoder
+		}
+	}
+	kind, _ := judgements.Lookup(j.Name)
+	for _, fact := range kind.About {
+		if value, ok := known[fact]; ok {
+			j.Facts[fact] = value
+		}
+	}
 }
 
 // Admit makes a passing positive judgement inadmissible when the canary did not pass.

@@ -1,9 +1,11 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -266,4 +268,23 @@ func private(e *evidence.Evidence, words string) {
 	evidencetest.SetStreams(e, evidencetest.Stderr("coreml"), "x")
 	heard := evidence.CountWords(words)
 	e.Words = &heard
+}
+
+// TestEveryJudgementOfRuns holds that the judgements which are registered as made from runs are made, in order, and
+// that each says what it is about.
+func TestEveryJudgementOfRuns(t *testing.T) {
+	runs := Runs{evidencetest.Sample("coreml"), evidencetest.Sample("canary"), evidencetest.Sample("contrast")}
+	var names []string
+	for _, j := range JudgeRuns(runs, evidencetest.Reference) {
+		names = append(names, j.Name)
+		kind, _ := judgements.Lookup(j.Name)
+		for _, fact := range kind.About {
+			if value, ok := j.Facts[fact].(string); !ok || value == "" {
+				t.Errorf("%s has fact %s %v: expected what it is about", j.Name, fact, j.Facts[fact])
+			}
+		}
+	}
+	if want := judgements.Of(judgements.Runs); !slices.Equal(names, want) {
+		t.Errorf("JudgeRuns makes %q, but %q are registered", names, want)
+	}
 }

@@ -19,7 +19,7 @@ var receipts = []string{"//gate:receipt", "//gate:release"}
 // everyKind lists actions that must have been among those on the service: C++, Go with its standard
 // library, whisper-cli, judging, tests.
 var everyKind = []string{
-	"CppCompile", "CppLink", "GateContract", "GateCoreMLCompile", "GateEncoderPackage", "GateParity", "GateReceipt", "GateRelease",
+	"CppCompile", "CppLink", "GateContract", "GateCoreMLCompile", "GateEncoderPackage", "GateJudge", "GateParity", "GateReceipt", "GateRelease",
 	"GateRun", "GateSources", "GateWords", "GoCompilePkg", "GoLink", "GoStdlib", "GoToolchainBinaryBuild", "TestRunner",
 }
 

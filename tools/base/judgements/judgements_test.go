@@ -1,0 +1,103 @@
+package judgements
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+)
+
+var update = flag.Bool("update", false, "write the Starlark table")
+
+const starlark = "../../../gate/private/judgements.bzl"
+
+// TestStarlark holds that the table which macro and rules read is this one.
+func TestStarlark(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`"""The judgements of a gate, by name. Written from tools/base/judgements: go test ./tools/base/judgements -update."""
+
+visibility("//gate/...")
+
+JUDGEMENTS = {
+`)
+	for _, k := range slices.SortedFunc(slices.Values(All), func(a, b Kind) int { return strings.Compare(a.Name, b.Name) }) {
+		fmt.Fprintf(&b, "    %q: struct(\n        demand = %q,\n        says = %q,\n        source = %q,\n    ),\n", k.Name, k.Demand, k.Says, k.Source)
+	}
+	b.WriteString("}\n")
+	if *update {
+		if err := os.WriteFile(starlark, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(starlark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != b.String() {
+		t.Errorf("%s is not the table of tools/base/judgements: run go test ./tools/base/judgements -update", starlark)
+	}
+}
+
+// TestDocumented holds that docs/receipt.md has the table of judgements.
+func TestDocumented(t *testing.T) {
+	const path = "../../../docs/receipt.md"
+	made := map[Source]string{Runs: "`gate_judge`, from the runs", Rule: "a rule of its own", Receipt: "the receipt"}
+	demand := map[Demand]string{Always: "always", Gate: "of a `coreml_encoder_gate`", Asked: "where recordings are given", Extra: "never"}
+	var rows strings.Builder
+	for _, k := range All {
+		var about []string
+		for _, fact := range k.About {
+			if k.Source != Runs || !strings.HasSuffix(fact, "evidence_sha256") && fact != verdict.FactReference {
+				about = append(about, "`"+fact+"`")
+			}
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Says, made[k.Source], demand[k.Demand], strings.Join(about, ", "))
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "|---|---|---|---|---|\n"
+	before, rest, _ := strings.Cut(string(page), head)
+	_, after, ok := strings.Cut(rest, "\n\n")
+	if !ok {
+		t.Fatalf("%s has no table of five columns", path)
+	}
+	want := before + head + rows.String() + "\n" + after
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(page) != want {
+		t.Errorf("%s does not list the judgements as they are registered: run go test ./tools/base/judgements -update", path)
+	}
+}
+
+// TestTable holds that each judgement is whole and stands there once.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range All {
+		if seen[k.Name] || k.Name == "" || k.Says == "" {
+			t.Errorf("%+v: expected a name of its own, and what a pass says", k)
+		}
+		seen[k.Name] = true
+		if none := k.Source == Receipt || k.Demand == Extra; none != (len(k.About) == 0) {
+			t.Errorf("%s: a judgement of source %s has facts %v: all but a receipt's own say what they are about", k.Name, k.Source, k.About)
+		}
+		if !slices.Contains([]Source{Runs, Rule, Receipt}, k.Source) || !slices.Contains([]Demand{Always, Gate, Asked, Extra}, k.Demand) {
+			t.Errorf("%s: source %q, demand %q: expected known ones", k.Name, k.Source, k.Demand)
+		}
+	}
+	if k, ok := Lookup(Canary); !ok || k.Name != Canary {
+		t.Errorf("Lookup(%s) is %+v, %v", Canary, k, ok)
+	}
+	if _, ok := Lookup(""); ok {
+		t.Error("Lookup finds a judgement without a name")
+	}
+}
