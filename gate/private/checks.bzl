@@ -267,7 +267,14 @@ def check_sha256(label, attribute, digest):
 _ARCHIVES = [".tar.gz", ".tgz", ".tar", ".zip"]
 
 def archive_stem(name):
-    """The name of an archive without the ending that says that it is one; "" for other names."""
+    """The name of an archive without the ending that says that it is one.
+
+    Args:
+      name: of a file.
+
+    Returns:
+      A string, empty for other files.
+    """
     for ending in _ARCHIVES:
         if name.endswith(ending):
             return name.removesuffix(ending)

@@ -1,7 +1,7 @@
 """coreml_compile: a `.mlpackage` as the `.mlmodelc` that Core ML opens, by the lane's compiler."""
 
-load("//gate/private:coreml_package.bzl", "PACKAGE", "PACKAGE_ATTRS", "compile_package", "given_artifact")
 load("//gate/private:core_ml_toolchain.bzl", "CORE_ML_TOOLCHAIN_TYPE")
+load("//gate/private:coreml_package.bzl", "PACKAGE", "PACKAGE_ATTRS", "compile_package", "given_artifact")
 load("//gate/private:messages.bzl", "not_a_package")
 
 visibility("//gate/...")
