@@ -40,7 +40,7 @@ var tools = []tool{
 		"bash: ./whisper-cli: cannot execute binary file: Exec format error"),
 	text("coremlc", reason.CoremlcMissing, "coremlc, from a full Xcode", `unable to find utility "coremlc"|coremlc: (?:command )?not found|command not found: coremlc`,
 		`xcrun: error: unable to find utility "coremlc", not a developer tool or in PATH`),
-	text("coremlc", reason.CoremlcFailed, "a model that coremlc compiles", `coremlc: [Ee]rror|^coremlc: .*(?:fail|unable|error)|compiler error: |Error reading protobuf spec|Unable to parse ML Program|in operation .*: (?:Required param|Missing required)`,
+	text("coremlc", reason.CoremlcFailed, "a model that coremlc compiles", `coremlc: [Ee]rror|^coremlc: .*(?:fail|unable|error)|Error reading protobuf spec|Unable to parse ML Program|in operation .*: (?:Required param|Missing required)`,
 		"coremlc: error: Error reading protobuf spec. validator error: Unable to parse ML Program"),
 	text("patch", reason.ToolchainNoPatch, "the program patch, or rules that need none", `\bpatch: (?:command )?not found\b|command not found: patch\b|exec: "patch": executable file not found`,
 		"bash: patch: command not found"),
@@ -89,14 +89,16 @@ func otherLog(f *verdict.Judgement, m markers, r *Run) bool {
 	if m.ofWhisper() {
 		return false
 	}
+	if len(m.garbled) > 0 {
+		garbled(f, m, anyKind(m))
+		return true
+	}
 	if foreign(f, m, r) {
 		return true
 	}
 	ended := r.Exit != nil && effective(*r.Exit).Kind != evidence.ExitCode
 	known := m.tells(whispercpp.LineUsage) || m.tells(whispercpp.LineBadNumber) || m.tells(whispercpp.LineCrash) || m.tells(whispercpp.LineOOM) || m.tells(whispercpp.LineAllocation)
 	switch {
-	case len(m.garbled) > 0:
-		garbled(f, m, anyKind(m))
 	case swapped(r):
 		f.Add(reason.LogSwapped, "stdout", "the library's lines on stderr", "on stdout")
 	case ended, known, r.Exit != nil && r.Exit.Code == 1 && deprecated(m, r):

@@ -173,9 +173,10 @@ func lines(text string) ([]Line, error) {
 		if len(out) == MaxLines {
 			return nil, refuse("more than %d lines", MaxLines)
 		}
-		clean, err := uncolour(line)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
+		clean, refused := uncolour(line)
+		if refused != nil {
+			refused.Where = fmt.Sprintf("log line %d", number)
+			return nil, refused
 		}
 		if strings.TrimSpace(clean) != "" {
 			out = append(out, Line{Text: clean, Number: number})

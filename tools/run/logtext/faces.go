@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
 // escape is a control sequence of a terminal: CSI, OSC, or a short one.
@@ -13,7 +15,7 @@ var escape = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x
 var harmless = regexp.MustCompile(`^(?:\x1b\[|\x9b)(?:[0-9;:]*m|0?K|\?[0-9;]*[hl])$|^\x1b\]`)
 
 // uncolour takes off what changes no text, and refuses what moves the cursor.
-func uncolour(line string) (string, error) {
+func uncolour(line string) (string, *reason.Error) {
 	if !strings.ContainsAny(line, "\x1b\u009b") {
 		return line, nil
 	}

@@ -68,11 +68,11 @@ var prefixes = []prefix{
 		headings: regexp.MustCompile(`^Timestamp +Thread +Type|^Filtering the log data|^Skipping `)},
 	{name: "os_log, compact", pattern: regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?:[+-]\d{4})? (?:[A-Z][a-z]? +)?` + process + `(?: \([^)]*\))?(?: \[[\w.]+:[\w.-]+\])?` + rest), headings: regexp.MustCompile(`^Timestamp +Ty Process|^Filtering the log data`)},
 	{name: "syslog, RFC 5424", pattern: regexp.MustCompile(`^(?:<\d+>)?\d ` + rfc3339 + ` \S+ (?P<tag>\S+ \S+) \S+ (?:-|\[.*?\])` + rest)},
-	{name: "syslog", pattern: regexp.MustCompile(`^(?:<\d+>)?(?:` + bsdTime + `|` + rfc3339 + `) \S+ (?P<tag>[\w./-]+(?:\[\d+\])?):` + rest), headings: regexp.MustCompile(`^-- (?:Logs begin|Journal begins|Boot |No entries|Reboot)`)},
+	{name: "syslog", pattern: regexp.MustCompile(`^(?:<\d+>)?(?:(?:` + bsdTime + `|` + rfc3339 + `) [\w.-]+ (?P<tag>[\w./-]+\[\d+\])|` + bsdTime + ` [\w.-]+ (?P<name>[\w./-]+)):` + rest), headings: regexp.MustCompile(`^-- (?:Logs begin|Journal begins|Boot |No entries|Reboot)`)},
 	{name: "logcat", pattern: regexp.MustCompile(`^(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +(?P<tag>\d+) +\d+ [VDIWEFS] [^:]+:` + rest), headings: regexp.MustCompile(`^-+ beginning of `)},
 	{name: "logcat, brief", pattern: regexp.MustCompile(`^[VDIWEFS]/[^(]+\( *(?P<tag>\d+)\):` + rest), headings: regexp.MustCompile(`^-+ beginning of `)},
 	{name: "docker compose", pattern: regexp.MustCompile(`^(?P<tag>[\w.-]+) *\|` + rest)},
-	{name: "a logger's line", pattern: regexp.MustCompile(`^\[?` + rfc3339 + `\]?(?: -| \|)? (?P<tag>[\w./-]*)(?: -| \|)? ?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|debug|info|warn|error)\]?(?: -| \||:)?` + rest)},
+	{name: "a logger's line", pattern: regexp.MustCompile(`^\[?` + rfc3339 + `\]?(?: -| \|)? (?P<tag>[\w./-]+)(?: -| \|)? \[?(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|debug|info|warn|error)\]?(?: -| \||:)?` + rest)},
 	{name: "a level", pattern: regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR):(?P<tag>[\w./-]+):(?P<text>.*)$`)},
 	{name: "a time stamp", pattern: regexp.MustCompile(`^(?:` + rfc3339 + `|` + bsdTime + `|` + clock + `):?` + rest)},
 	{name: "a time stamp in brackets", pattern: regexp.MustCompile(`^\[(?:` + rfc3339 + `|` + bsdTime + `|` + clock + `)\]:?` + rest)},
@@ -138,7 +138,7 @@ func (p prefix) strip(all []Line) (out []Line, tags []string, ok bool) {
 			continue
 		}
 		line.Text, line.Stream = text, streamOf(group("stream"), line.Stream)
-		out, tags = append(out, line), append(tags, group("tag"))
+		out, tags = append(out, line), append(tags, group("tag")+group("name"))
 	}
 	return out, tags, len(out) > 0
 }
@@ -215,10 +215,11 @@ func undressJSON(all []Line) ([]Line, bool, error) {
 		if strings.TrimSpace(line.Text) == "" {
 			continue
 		}
-		var err error
-		if line.Text, err = uncolour(line.Text); err != nil {
-			return nil, false, err
+		clean, refused := uncolour(line.Text)
+		if refused != nil {
+			return nil, false, refused
 		}
+		line.Text = clean
 		out = append(out, line)
 	}
 	return out, true, nil
