@@ -18,12 +18,14 @@ const (
 	BuildID   = "build id"
 	UUID      = "UUID"
 	Signature = "code signature"
-	Path      = "path"
-	Date      = "date"
-	Debug     = "debug information"
-	Code      = "code"
-	Data      = "data"
-	Layout    = "layout"
+	// BuildVersion is the system and the SDK that a Mach-O was built for.
+	BuildVersion = "build version"
+	Path         = "path"
+	Date         = "date"
+	Debug        = "debug information"
+	Code         = "code"
+	Data         = "data"
+	Layout       = "layout"
 )
 
 // Difference is one stretch of a program in which two builds differ.
@@ -125,11 +127,15 @@ func elfParts(f *elf.File) []part {
 const (
 	lcUUID          = 0x1b
 	lcCodeSignature = 0x1d
+	lcBuildVersion  = 0x32
 )
 
 func machoParts(f *macho.File, data []byte) []part {
 	var out []part
 	for _, s := range f.Sections {
+		if zeroFill(s.Flags) {
+			continue // it has no bytes in the file: what would be read is the header
+		}
 		content, err := s.Data()
 		if err != nil {
 			continue
@@ -151,6 +157,8 @@ func machoParts(f *macho.File, data []byte) []part {
 		switch f.ByteOrder.Uint32(raw) {
 		case lcUUID:
 			out = append(out, part{name: "LC_UUID", what: UUID, bytes: raw[8:]})
+		case lcBuildVersion:
+			out = append(out, part{name: "LC_BUILD_VERSION", what: BuildVersion, bytes: raw[8:]})
 		case lcCodeSignature:
 			if blob, ok := stretch(f.ByteOrder, raw, data); ok {
 				out = append(out, part{name: "LC_CODE_SIGNATURE", what: Signature, bytes: blob})
@@ -239,4 +247,13 @@ func readable(a, b string) string {
 		return Path
 	}
 	return ""
+}
+
+// zeroFill says that a Mach-O section is made of zeros when it is loaded: __bss, __common and their kin.
+func zeroFill(flags uint32) bool {
+	switch flags & 0xff {
+	case 0x1, 0xc, 0x12: // S_ZEROFILL, S_GB_ZEROFILL, S_THREAD_LOCAL_ZEROFILL
+		return true
+	}
+	return false
 }
