@@ -51,6 +51,8 @@ the negative control is for.`,
 	cmd.Flags().StringVar(&want.Lane, "lane", "", "physical or emulated")
 	cmd.Flags().StringVar(&want.OS, "os", "", "linux or macos")
 	cmd.Flags().StringVar(&want.Arch, "arch", "", "x86_64 or arm64")
+	cmd.Flags().StringVar(&want.SDK, "sdk", "", "the SDK version that a Mach-O must be built with, such as 15.5")
+	cmd.Flags().StringVar(&want.MinOS, "min-os", "", "the oldest system that a Mach-O must name, such as 14.0")
 	cmd.Flags().StringVar(&want.SHA256, "sha256", "", "digest of the file that was built")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd

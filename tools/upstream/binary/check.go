@@ -15,6 +15,8 @@ type Want struct {
 	Lane string
 	// OS and Arch are spelled as in [Identity].
 	OS, Arch string
+	// SDK and MinOS are versions that a Mach-O's build version must name.
+	SDK, MinOS string
 	// SHA256 is the digest of the file that was built.
 	SHA256 string
 }
@@ -37,6 +39,15 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 	}
 	if want.OS != "" && want.OS != id.OS || want.Arch != "" && want.Arch != id.Arch {
 		add(reason.BinaryPlatform, strings.Trim(want.OS+" "+want.Arch, " "), id.OS+" "+id.Arch)
+	}
+	for _, v := range []struct{ what, want, found string }{{"SDK", want.SDK, id.SDK}, {"oldest system", want.MinOS, id.MinOS}} {
+		switch {
+		case v.want == "" || v.want == v.found:
+		case v.found == "":
+			add(reason.BinaryPlatform, v.what+" "+v.want, "no "+v.what+": only a Mach-O names one")
+		default:
+			add(reason.BinaryPlatform, v.what+" "+v.want, v.what+" "+v.found)
+		}
 	}
 	for _, f := range id.Foreign() {
 		add(reason.BinaryLibraryPath, "the system's folders only", f)
