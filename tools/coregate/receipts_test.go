@@ -63,7 +63,7 @@ func TestSignVerify(t *testing.T) {
 	}{
 		{"verify", []string{"verify", "--key", d.public, d.signed}, 0, "not checked: the bytes of whisper-cli"},
 		{"verify with files", []string{"verify", "--key", d.public, d.signed, "--cli", w.Spec.CLI, "--model", w.Spec.Model, "--encoder", w.Spec.Encoder}, 0, "verify: pass"},
-		{"verify with evidence", []string{"verify", "--key", d.public, d.signed, "--evidence", w.Spec.CoreML, "--evidence", w.Spec.Canary, "--evidence", w.Spec.Contrast, "--reference", w.Spec.Reference}, 0, "as signed: binding, sources"},
+		{"verify with evidence", []string{"verify", "--key", d.public, d.signed, "--evidence", w.Spec.CoreML, "--evidence", w.Spec.Canary, "--evidence", w.Spec.Contrast, "--reference", w.Spec.Reference}, 0, "as signed: sources, contract, parity"},
 		{"another file", []string{"verify", "--key", d.public, d.signed, "--model", w.Spec.Audio}, 1, "FILE_MISMATCH"},
 		{"another key", []string{"verify", "--key", stranger, d.signed}, 1, "KEY_ID_MISMATCH"},
 		{"no signature", []string{"verify", "--key", d.public, unsigned}, 1, "UNSIGNED_ENVELOPE"},
