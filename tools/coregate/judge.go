@@ -10,10 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/agreement"
 )
 
 // judgeFlags are the inputs of coregate judge: either evidence of runs, or one log.
@@ -191,7 +193,14 @@ func (f judgeFlags) judgeRuns(stdout io.Writer) error {
 		}
 		reference = string(text)
 	}
-	judgements := judge.JudgeRuns(runs, reference)
+	p, err := policy.Frozen(agreement.DefaultPolicy)
+	if err != nil {
+		return err
+	}
+	judgements, err := agreement.JudgeRuns(runs, reference, p)
+	if err != nil {
+		return err
+	}
 	overall := verdict.Overall(judgements)
 	if f.asJSON {
 		if err := printJSON(stdout, struct {

@@ -20,6 +20,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/agreement"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -77,10 +78,10 @@ func (q request) act() error {
 	if err != nil {
 		return err
 	}
-	if p.Kind != "gate" {
-		return fmt.Errorf("policy %s: expected one of kind gate, found kind %q", p.Name, p.Kind)
+	all, err := agreement.JudgeRuns(runs, string(reference), p)
+	if err != nil {
+		return err
 	}
-	all := judge.JudgeRuns(runs, string(reference))
 	i := slices.IndexFunc(all, func(j *verdict.Judgement) bool { return j.Name == q.judgement })
 	if i < 0 {
 		return fmt.Errorf("no judgement over runs is called %q: expected one of %s", q.judgement, strings.Join(judgements.Of(judgements.Runs), ", "))

@@ -83,16 +83,9 @@ func (g *Gate) Judge() (*verdict.Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := agreement.Judge(g.CoreML, g.Contrast, g.Reference, p)
+	judgements, err := agreement.JudgeRuns(judge.Runs{CoreML: g.CoreML, Canary: g.Canary, Contrast: g.Contrast}, g.Reference, p)
 	if err != nil {
 		return nil, err
-	}
-	runs := judge.JudgeRuns(judge.Runs{CoreML: g.CoreML, Canary: g.Canary, Contrast: g.Contrast}, g.Reference)
-	judgements := []*verdict.Judgement{words}
-	for _, j := range runs {
-		if j.Name != judge.Transcript {
-			judgements = append(judgements, j)
-		}
 	}
 	found := verdict.New()
 	for _, j := range judgements {

@@ -21,6 +21,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/agreement"
 )
 
 // World is a gate's files in a directory, and what they hold.
@@ -55,11 +56,11 @@ func New(t testing.TB) *World {
 	s.Manifest = w.File(t, "manifest", string(pinned.Manifest.Format()))
 	s.Patch = w.File(t, "patch", string(pinned.Patch))
 	s.Toolchain = map[string]string{"compiler": "clang"}
-	gate, err := frozen.Files.ReadFile("gate_v1.json")
+	gate, err := frozen.Files.ReadFile("gate_v2.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Policies = []string{w.File(t, "gate_v1.json", string(gate))}
+	s.Policies = []string{w.File(t, "gate_v2.json", string(gate))}
 
 	p := &w.CoreML.Pin
 	w.Sources = &pin.Check{Schema: pin.CheckSchema, Verdict: "pass", Pin: p.Name, ManifestSHA256: p.ManifestSHA256, Files: len(pinned.Manifest) + 1, Mismatches: []pin.Mismatch{}}
@@ -232,7 +233,15 @@ func (w *World) JudgeRuns(t testing.TB) []string {
 		return nil
 	}
 	var paths []string
-	for _, j := range judge.JudgeRuns(runs, string(reference)) {
+	p, err := policy.Frozen(agreement.DefaultPolicy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := agreement.JudgeRuns(runs, string(reference), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range all {
 		paths = append(paths, w.JSON(t, j.Name+".judgement.json", j))
 	}
 	return paths
@@ -269,7 +278,7 @@ func (w *World) Receipt(t testing.TB) []byte {
 // Policy returns a policy file's text under another name, which is frozen nowhere.
 func (w *World) Policy(t testing.TB, name string) string {
 	t.Helper()
-	p, err := policy.Frozen("gate_v1")
+	p, err := policy.Frozen("gate_v2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +286,7 @@ func (w *World) Policy(t testing.TB, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.File(t, name+".json", strings.Replace(string(data), "gate_v1", name, 1))
+	return w.File(t, name+".json", strings.Replace(string(data), "gate_v2", name, 1))
 }
 
 // Sum returns a file's SHA-256.

@@ -11,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/agreement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
 
@@ -43,7 +44,7 @@ var checks = map[string]computed{
 	judgements.Markers:    {judge.PolicyKind, judge.CheckFacts},
 	judgements.Canary:     {judge.PolicyKind, judge.CheckFacts},
 	judgements.Contrast:   {judge.PolicyKind, judge.CheckFacts},
-	judgements.Transcript: {judge.PolicyKind, judge.CheckFacts},
+	judgements.Transcript: {judge.PolicyKind, agreement.CheckFacts},
 	judgements.Contract: {Check: func(j *verdict.Judgement, _ *policy.Policy) []reason.Reason {
 		return artifact.CheckFacts(j)
 	}},

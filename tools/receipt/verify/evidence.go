@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
@@ -14,6 +15,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/words/agreement"
 )
 
 // rejudge judges the evidence at hand again and compares with what the receipt says.
@@ -40,7 +42,11 @@ func (r *Result) rejudge(ctx context.Context, s *statement.Statement, f Files) e
 		r.Unchecked = append(r.Unchecked, "the judgements of the runs, which need the evidence of all three")
 	} else {
 		redone[statement.Binding] = true
-		for _, j := range judge.JudgeRuns(runs, reference) {
+		all, err := r.judgeRuns(s, runs, reference)
+		if err != nil {
+			return err
+		}
+		for _, j := range all {
 			if j.Name != judge.Transcript || reference != "" {
 				r.compare(s, j, redone)
 			}
@@ -51,6 +57,19 @@ func (r *Result) rejudge(ctx context.Context, s *statement.Statement, f Files) e
 	}
 	r.taken(s, redone)
 	return nil
+}
+
+// judgeRuns judges the evidence at hand again, the words by the policy that the receipt names for its gate. Of a policy that
+// this program does not know, the words stay unchecked.
+func (r *Result) judgeRuns(s *statement.Statement, runs judge.Runs, reference string) ([]*verdict.Judgement, error) {
+	for _, ref := range s.Predicate.Policies {
+		if p, known := policy.Known(ref.Name, ref.SHA256); known && p.Kind == judge.PolicyKind {
+			return agreement.JudgeRuns(runs, reference, p)
+		}
+	}
+	r.Unchecked = append(r.Unchecked, "the judgement "+judge.Transcript+", whose policy this program does not know")
+	all := judge.JudgeRuns(runs, verdict.NewJudgement(judge.Transcript), reference)
+	return slices.DeleteFunc(all, func(j *verdict.Judgement) bool { return j.Name == judge.Transcript }), nil
 }
 
 // runs reads the evidence at hand.

@@ -16,8 +16,9 @@ type Runs struct {
 }
 
 // JudgeRuns judges the three runs together: each by itself, and that they belong together. Unless
-// the canary passes, a positive judgement that would pass is inadmissible.
-func JudgeRuns(runs Runs, reference string) []*verdict.Judgement {
+// the canary passes, a positive judgement that would pass is inadmissible. transcript is the judgement over the words of the
+// runs (package agreement, whose JudgeRuns is what programs call), reference the text that it compared them with.
+func JudgeRuns(runs Runs, transcript *verdict.Judgement, reference string) []*verdict.Judgement {
 	canary := judgeEvidence(Canary, evidence.KindCanary, runs.Canary)
 	markers := judgeEvidence(Markers, evidence.KindCoreML, runs.CoreML)
 	contrast := judgeEvidence(Contrast, evidence.KindContrast, runs.Contrast)
@@ -27,7 +28,6 @@ func JudgeRuns(runs Runs, reference string) []*verdict.Judgement {
 	if runs.CoreML != nil && runs.Contrast != nil {
 		same(contrast, runs.CoreML, runs.Contrast, false)
 	}
-	transcript := JudgeTranscript(runs.CoreML, runs.Contrast, reference)
 	for _, j := range []*verdict.Judgement{markers, transcript} {
 		Admit(j, canary)
 	}

@@ -224,21 +224,6 @@ func TestRuns(t *testing.T) {
 		{"contrast of another pin", func(r *Runs) { r.Contrast.Pin.Commit = "other" }, Contrast, reason.Failed, "RUNS_DIFFER", reason.Failed},
 		{"runs swapped", func(r *Runs) { r.CoreML, r.Canary = r.Canary, r.CoreML }, Canary, reason.Failed, "EVIDENCE_KIND", reason.Failed},
 		{"no positive run", func(r *Runs) { r.CoreML = nil }, Markers, reason.Failed, "EVIDENCE_MISSING", reason.Failed},
-		{"other words", func(r *Runs) {
-			evidencetest.SetStreams(r.CoreML, evidencetest.Stderr("coreml"), strings.Replace(evidencetest.Reference, "country", "county", 1))
-		}, Transcript, reason.Failed, "TRANSCRIPT_DIFFERS", reason.Failed},
-		{"decoding with fallback", func(r *Runs) {
-			for _, e := range []*evidence.Evidence{r.CoreML, r.Canary, r.Contrast} {
-				e.Argv = e.Argv[:len(e.Argv)-2]
-			}
-		}, Transcript, reason.Unknown, "NONDETERMINISTIC_DECODE", reason.Unknown},
-		{"private words", func(r *Runs) {
-			r.CoreML.Public = false
-			evidencetest.SetStreams(r.CoreML, evidencetest.Stderr("coreml"), "x")
-		}, Transcript, reason.Unknown, "TRANSCRIPT_WITHHELD", reason.Unknown},
-		{"private words, as they must be", func(r *Runs) { private(r.CoreML, evidencetest.Reference) }, Transcript, reason.Pass, "", reason.Pass},
-		{"other private words", func(r *Runs) { private(r.CoreML, strings.Replace(evidencetest.Reference, "country", "county", 1)) }, Transcript, reason.Failed, "TRANSCRIPT_DIFFERS", reason.Failed},
-		{"no private words", func(r *Runs) { private(r.CoreML, "\n") }, Transcript, reason.Failed, "TRANSCRIPT_EMPTY", reason.Failed},
 		{"canary out of memory", func(r *Runs) {
 			r.Canary.Exit = evidence.Exit{Kind: evidence.ExitSignal, Signal: 9, OOMKilled: true}
 		}, Markers, reason.Inadmissible, "CANARY_NOT_PASSED", reason.Unknown},
@@ -246,7 +231,7 @@ func TestRuns(t *testing.T) {
 		t.Run(c.name+"/"+c.name2, func(t *testing.T) {
 			runs := Runs{evidencetest.Sample("coreml"), evidencetest.Sample("canary"), evidencetest.Sample("contrast")}
 			c.change(&runs)
-			judgements := JudgeRuns(runs, evidencetest.Reference)
+			judgements := JudgeRuns(runs, verdict.NewJudgement(Transcript), evidencetest.Reference)
 			for _, j := range judgements {
 				if j.Name == c.name2 {
 					check(t, j, c.want, c.code)
@@ -262,20 +247,12 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// private makes e evidence of a fixture that is not public, in which words were heard.
-func private(e *evidence.Evidence, words string) {
-	e.Public = false
-	evidencetest.SetStreams(e, evidencetest.Stderr("coreml"), "x")
-	heard := evidence.CountWords(words)
-	e.Words = &heard
-}
-
 // TestEveryJudgementOfRuns holds that the judgements which are registered as made from runs are made, in order, and
 // that each says what it is about.
 func TestEveryJudgementOfRuns(t *testing.T) {
 	runs := Runs{evidencetest.Sample("coreml"), evidencetest.Sample("canary"), evidencetest.Sample("contrast")}
 	var names []string
-	for _, j := range JudgeRuns(runs, evidencetest.Reference) {
+	for _, j := range JudgeRuns(runs, verdict.NewJudgement(Transcript), evidencetest.Reference) {
 		names = append(names, j.Name)
 		kind, _ := judgements.Lookup(j.Name)
 		for _, fact := range kind.About {
