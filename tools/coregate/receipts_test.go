@@ -74,7 +74,7 @@ func TestSignVerify(t *testing.T) {
 		{"a private key to verify with", []string{"verify", "--key", d.private, d.signed}, 2, "KEY_UNSUPPORTED"},
 		{"no such receipt", []string{"verify", "--key", d.public, "nowhere"}, 2, ""},
 		{"no such lane", []string{"verify", "--key", d.public, "--lane", "real", d.signed}, 2, "--lane real"},
-		{"no such policy", []string{"verify", "--key", d.public, "--policy", "gate_v1", d.signed}, 2, "NAME=SHA256"},
+		{"no such policy", []string{"verify", "--key", d.public, "--policy", "gate_v2", d.signed}, 2, "NAME=SHA256"},
 		{"no such time", []string{"verify", "--key", d.public, "--at", "noon", d.signed}, 2, "RFC 3339"},
 		{"no lane, as by an unset variable", []string{"verify", "--key", d.public, "--lane", "", d.signed}, 2, "--lane is empty"},
 		{"no OS build", []string{"verify", "--key", d.public, "--os-build=", d.signed}, 2, "--os-build is empty"},

@@ -33,14 +33,14 @@ func files(t *testing.T) (dir string, flags []string) {
 		}
 		flags = append(flags, "--"+string(kind)+"="+write(string(kind)+".json", data))
 	}
-	for _, name := range []string{"gate_v1.json", "fp32_v2.json"} {
+	for _, name := range []string{"gate_v2.json", "fp32_v2.json"} {
 		data, err := frozen.Files.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(name, data)
 	}
-	return dir, append(flags, "--reference="+write("reference.txt", []byte(evidencetest.Reference)), "--policy="+filepath.Join(dir, "gate_v1.json"))
+	return dir, append(flags, "--reference="+write("reference.txt", []byte(evidencetest.Reference)), "--policy="+filepath.Join(dir, "gate_v2.json"))
 }
 
 // TestEveryJudgement holds that each judgement of runs is written, passing or not, and that evidence which is left out fails.
@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 		{append([]string{out}, flags...), 2, "--judgement"},
 		{append([]string{"--judgement=markers", out, "more"}, flags...), 2, "no other arguments"},
 		{append([]string{"--judgement=binding", out}, flags...), 1, "expected one of markers"},
-		{append([]string{"--judgement=markers", out}, append(flags, "--policy="+filepath.Join(dir, "fp32_v2.json"))...), 1, "kind gate"},
+		{append([]string{"--judgement=markers", out}, append(flags, "--policy="+filepath.Join(dir, "fp32_v2.json"))...), 1, "expected gate"},
 		{append([]string{"--judgement=markers", out}, append(flags, "--coreml="+filepath.Join(dir, "reference.txt"))...), 1, "reference.txt"},
 		{append([]string{"--judgement=markers", out}, append(flags, "--canary="+filepath.Join(dir, "absent"))...), 1, "absent"},
 	} {

@@ -16,7 +16,7 @@ var receipts = Table{
 	{Code: SourcesChanged, Class: Fail, Means: "Upstream files that the compiler read are not those of the pin: the fetched tree was edited, or a file is missing.", Do: "Fetch again (bazel sync, or remove the repository)."},
 	{Code: FlavourExperimental, Class: Fail, Means: "The binary is of a flavour that is built for experiments only: without the patch, or with fallback allowed.", Do: "Gate the coreml flavour."},
 	{Code: PolicyNotFrozen, Class: Fail, Means: "The policy is none of the frozen ones, so nothing says that its thresholds were chosen before the measurement.", Do: "Freeze it in gate/policy under a new name."},
-	{Code: PolicyMissing, Class: Fail, Means: "The receipt names no policy for the gate.", Do: "Give the gate's policy, gate_v1 unless told otherwise."},
+	{Code: PolicyMissing, Class: Fail, Means: "The receipt names no policy for the gate.", Do: "Give the gate's policy, gate_v2 unless told otherwise."},
 	{Code: JudgementLane, Class: Fail, Means: "A judgement says that its numbers were computed by something that the receipt's lane does not have: Core ML on the emulated one, our evaluator or another system on the physical one; or it does not say what computed them.", Do: "Judge the numbers on the lane that is gated (coreml_encoder_gate does)."},
 	{Code: JudgementMissing, Class: Fail, Means: "A judgement that the receipt must have is not there.", Do: "Run the gate that makes it."},
 }

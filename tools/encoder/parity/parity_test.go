@@ -291,7 +291,7 @@ func TestPoliciesHoldForTheirPrecisionOnly(t *testing.T) {
 	if j := judge(t, GatePolicy, "", reference(), same); j.Verdict == reason.Pass {
 		t.Error("an encoder of unknown precision passes")
 	}
-	if j := judge(t, "gate_v1", "", reference(), same); !slices.Contains(codes(j.Reasons), "POLICY_KIND") {
+	if j := judge(t, "gate_v2", "", reference(), same); !slices.Contains(codes(j.Reasons), "POLICY_KIND") {
 		t.Errorf("a policy of another kind: %v", codes(j.Reasons))
 	}
 }

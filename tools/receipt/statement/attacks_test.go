@@ -22,7 +22,7 @@ func TestBuildAttacks(t *testing.T) {
 		{"B01 a contract without facts", func(_ *testing.T, w *gatefixture.World) { w.Contract.Facts = map[string]any{} }, "contract", "JUDGEMENT_DIFFERS"},
 		{"B01 a contract that names no model", func(_ *testing.T, w *gatefixture.World) { delete(w.Contract.Facts, "model_sha256") }, "contract", "JUDGEMENT_DIFFERS"},
 		{"B02 parity by the gate's policy", func(t *testing.T, w *gatefixture.World) {
-			w.Under(t, w.Parity, "gate_v1")
+			w.Under(t, w.Parity, "gate_v2")
 			w.Parity.Facts["snr_db"], w.Parity.Facts["cosine"] = -40, 0.1
 		}, "parity", "JUDGEMENT_DIFFERS"},
 		{"B02 parity by a policy of words", func(t *testing.T, w *gatefixture.World) { w.Under(t, w.Parity, "words_v1") }, "parity", "JUDGEMENT_DIFFERS"},

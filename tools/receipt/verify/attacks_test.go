@@ -81,7 +81,7 @@ func TestResigned(t *testing.T) {
 			parityFacts(p, map[string]any{"snr_db": -40, "cosine": 0.1, "precision": "compressed4", "satisfies_gate": false})
 		}, "RECEIPT_MALFORMED"},
 		{"R06 parity by the gate's policy", func(t *testing.T, _ *scene, p *statement.Predicate) {
-			under(t, p, "gate_v1", "gate")
+			under(t, p, "gate_v2", "gate")
 			parityFacts(p, map[string]any{"snr_db": -40, "cosine": 0.1})
 		}, "JUDGEMENT_DIFFERS"},
 		{"R06 parity by the gate's policy as one of parity", func(t *testing.T, _ *scene, p *statement.Predicate) {
@@ -162,8 +162,11 @@ func TestResigned(t *testing.T) {
 			f := p.Judgement("transcript").Facts
 			f["reference_words"], f["coreml_words"], f["contrast_words"] = 0, 0, 0
 		}, "JUDGEMENT_DIFFERS"},
-		{"R22 a transcript that lacks a word", func(_ *testing.T, _ *scene, p *statement.Predicate) {
-			p.Judgement("transcript").Facts["coreml_words"] = 21
+		{"R22 a transcript that lacks half of the words", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("transcript").Facts["coreml_edits"] = 11
+		}, "JUDGEMENT_DIFFERS"},
+		{"R22 a transcript whose encoders disagree", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("transcript").Facts["encoders_edits"] = 11
 		}, "JUDGEMENT_DIFFERS"},
 		{"R23 a note that fails", func(_ *testing.T, _ *scene, p *statement.Predicate) {
 			j := p.Judgement("canary")

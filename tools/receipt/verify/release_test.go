@@ -78,7 +78,7 @@ func TestRelease(t *testing.T) {
 		s.Predicate.Receipts[0].Lane = "physical"
 		s.Subject[0].Name = "//a:receipt (physical)"
 	}
-	gatePolicy, err := policy.Frozen("gate_v1")
+	gatePolicy, err := policy.Frozen("gate_v2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func TestRelease(t *testing.T) {
 		{"on another lane", []string{good}, nil, func(d *verify.Demands) { d.Lane = evidence.LanePhysical }, nil, reason.Failed, "RELEASE_INCOMPLETE", 1},
 		{"of another commit", []string{posing}, nil, nil, nil, reason.Failed, "PIN_DEMANDED", 1},
 		{"that lies about a receipt at hand", []string{good}, lie, nil, []string{good}, reason.Failed, "RELEASE_DIFFERS", 0},
-		{"with receipts left out, and a policy demanded", []string{good, other}, nil, func(d *verify.Demands) { d.Policies = map[string]string{"gate_v1": gate} }, []string{good}, reason.Unknown, "RECEIPT_NEEDED", 1},
-		{"with all receipts, and a policy demanded", []string{good, other}, nil, func(d *verify.Demands) { d.Policies = map[string]string{"gate_v1": gate} }, []string{good, other}, reason.Pass, "", 0},
+		{"with receipts left out, and a policy demanded", []string{good, other}, nil, func(d *verify.Demands) { d.Policies = map[string]string{"gate_v2": gate} }, []string{good}, reason.Unknown, "RECEIPT_NEEDED", 1},
+		{"with all receipts, and a policy demanded", []string{good, other}, nil, func(d *verify.Demands) { d.Policies = map[string]string{"gate_v2": gate} }, []string{good, other}, reason.Pass, "", 0},
 		{"with receipts left out, and an age demanded", []string{good}, nil, func(d *verify.Demands) { d.MaxAge = time.Hour }, nil, reason.Unknown, "RECEIPT_NEEDED", 1},
 		{"with receipts left out, and a judgement demanded", []string{good}, nil, func(d *verify.Demands) { d.Judgements = []string{"canary"} }, nil, reason.Unknown, "RECEIPT_NEEDED", 1},
 		{"with receipts left out, and an OS build demanded", []string{good}, nil, func(d *verify.Demands) { d.OSBuild = "24G720" }, nil, reason.Unknown, "RECEIPT_NEEDED", 1},

@@ -181,7 +181,7 @@ func TestVerify(t *testing.T) {
 		{"policy under another kind", func(t *testing.T, s *scene) {
 			s.edit(t, `"policies":[`, `"policies":[{"frozen":true,"kind":"gate","name":"fp32_v2","sha256":"5ec270934136ec06cbc9174d52a3b48cbbe026f47277c2c06d90781feca34a3c"},`)
 		}, reason.Failed, "JUDGEMENT_DIFFERS"},
-		{"policy by other bytes", func(_ *testing.T, s *scene) { s.demands.Policies = map[string]string{"gate_v1": zero} }, reason.Failed, "POLICY_DEMANDED"},
+		{"policy by other bytes", func(_ *testing.T, s *scene) { s.demands.Policies = map[string]string{"gate_v2": zero} }, reason.Failed, "POLICY_DEMANDED"},
 		{"policy that is not there", func(_ *testing.T, s *scene) { s.demands.Policies = map[string]string{"fp32_v2": zero} }, reason.Failed, "POLICY_DEMANDED"},
 		{"policy edited under its name", func(t *testing.T, s *scene) {
 			sum := gatefixture.Sum(t, s.world.Spec.Policies[0])

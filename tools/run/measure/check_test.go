@@ -70,7 +70,7 @@ func TestRefused(t *testing.T) {
 		change func(*measure.Submission)
 	}{
 		"another protocol":          {"protocol", func(s *measure.Submission) { s.Protocol.SHA256 = Digest("0") }},
-		"a policy of another kind":  {"protocol", func(s *measure.Submission) { s.Protocol.Name = "gate_v1" }},
+		"a policy of another kind":  {"protocol", func(s *measure.Submission) { s.Protocol.Name = "gate_v2" }},
 		"unknown mode":              {"mode", func(s *measure.Submission) { s.Mode = "fast" }},
 		"no mode":                   {"mode", func(s *measure.Submission) { s.Mode = "" }},
 		"unknown lane":              {"lane", func(s *measure.Submission) { s.Lane = "device" }},
