@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 )
@@ -117,7 +118,7 @@ func TestEvidenceAttacks(t *testing.T) {
 		t.Run(c.id, func(t *testing.T) {
 			runs := Runs{evidencetest.Sample("coreml"), evidencetest.Sample("canary"), evidencetest.Sample("contrast")}
 			c.change(&runs)
-			judgements := JudgeRuns(runs, evidencetest.Reference)
+			judgements := JudgeRuns(runs, verdict.NewJudgement(Transcript), evidencetest.Reference)
 			passes := true
 			for _, j := range judgements {
 				show(t, j)
