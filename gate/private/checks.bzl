@@ -147,7 +147,7 @@ def is_version(text):
     return len(parts) <= 3 and not [p for p in parts if not p or p.strip(_DIGITS) or (len(p) > 1 and p[0] == "0") or len(p) > 4]
 
 def check_version(label, attribute, value):
-    """Fails if an attribute is no version.
+    """Fails if an attribute is not a version.
 
     Args:
       label: of the target.
@@ -158,7 +158,7 @@ def check_version(label, attribute, value):
         fail(refusal(label, attribute, "a version in digits, such as `15.6`", "`{}`".format(value), "Write what the tool prints, without a name or a build."))
 
 def check_minimum_macos(label, minimum):
-    """Fails if an attribute that names the oldest macOS is no version.
+    """Fails if an attribute that names the oldest macOS is not a version.
 
     Args:
       label: of the target.
@@ -281,7 +281,7 @@ def archive_stem(name):
     return ""
 
 def check_archive(label, attribute, name):
-    """Fails if a file is no archive by its name.
+    """Fails if a file is not an archive by its name.
 
     Args:
       label: of the target.

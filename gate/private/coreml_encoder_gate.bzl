@@ -238,7 +238,7 @@ def coreml_encoder_gate(
       parity_policy: name of the frozen policy for the numbers. Default `fp32_v2` for float32 encoders, which alone
         satisfies the release gate, and `fp16_v1` for float16 ones that are written here.
       policy: frozen thresholds; default `@rules_coreml_gate//gate/policy:default`.
-      recordings: `recording` targets: what is heard beyond `audio`. With them, the receipt is no pass without the judgement `words`.
+      recordings: `recording` targets: what is heard beyond `audio`. With them, the receipt also requires the judgement `words`.
       probe: the one of `recordings` on which all sides have to agree first. Without one, the words are provisional.
       source: transcripts of `recordings` by the source model itself (docs/transcripts.md). Without them, the words are provisional.
       words_policy: name of the frozen policy for the words.

@@ -127,7 +127,7 @@ func newBenchClaimCmd() *cobra.Command {
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(measure.Claims, measure.Claim(claim)) {
-				return fmt.Errorf("--claim %q: expected one of %v (where a model ran is no claim that a measurement can carry)", claim, measure.Claims)
+				return fmt.Errorf("--claim %q: expected one of %v (where a model ran is not a claim that a measurement can carry)", claim, measure.Claims)
 			}
 			subs, err := readSubmissions(cmd, args)
 			if reasons := measure.Reasons(err); reasons != nil {

@@ -180,7 +180,7 @@ func openCandidate(dir, commit string) (pin.Source, string, error) {
 	case !info.IsDir():
 		return nil, "", fmt.Errorf("--source: expected a clone or an unpacked archive of whisper.cpp, found the file %s: unpack it and name the folder", dir)
 	case !pin.IsClone(dir) && commit != "":
-		return nil, "", fmt.Errorf("--commit %s: %s is no git repository (no .git at its top, and no bare one), so nothing shows which commit it is: name a clone, or leave --commit out", commit, dir)
+		return nil, "", fmt.Errorf("--commit %s: %s is not a git repository (no .git at its top, and no bare one), so nothing shows which commit it is: name a clone, or leave --commit out", commit, dir)
 	case !pin.IsClone(dir):
 		return pin.Dir(dir), "", nil
 	}

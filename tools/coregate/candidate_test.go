@@ -46,7 +46,7 @@ func TestOpenCandidate(t *testing.T) {
 		"bare, its own commit":         {"bare", "", ""},
 		"linked work tree":             {"linked", "", ""},
 		"folder":                       {"folder", "", ""},
-		"folder with a commit":         {"folder", "v1", "is no git repository"},
+		"folder with a commit":         {"folder", "v1", "is not a git repository"},
 		"unknown commit":               {"clone", "deadbeef", `has no commit "deadbeef"`},
 		"an option for a commit":       {"clone", "--all", `has no commit "--all"`},
 		"a blob for a commit":          {"clone", "HEAD:file", `has no commit "HEAD:file"`},

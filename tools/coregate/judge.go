@@ -136,7 +136,7 @@ func (f judgeFlags) judgeOne(stdout io.Writer, path string) error {
 			return refused.print(stdout, "evidence", f.asJSON)
 		}
 		if looksLikeLog(path) {
-			err = fmt.Errorf("%w: it is no evidence.json; a log at hand is judged by --log %s", err, path)
+			err = fmt.Errorf("%w: it is not an evidence.json; judge a log with --log %s", err, path)
 		}
 		return err
 	}

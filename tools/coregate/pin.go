@@ -37,7 +37,7 @@ func openSource(dir, commit string) (pin.Source, error) {
 		return nil, fmt.Errorf("open source: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("open source: %s is no folder: give a clone or an unpacked archive", dir)
+		return nil, fmt.Errorf("open source: %s is not a folder: give a clone or an unpacked archive", dir)
 	}
 	return pin.Dir(dir), nil
 }

@@ -1,7 +1,7 @@
 """objective_c_host_repo: the Objective-C compiler, Foundation and runtime of the machine that runs Bazel.
 
 Linux alone: clang, GNUstep's Foundation and GCC's Objective-C runtime, from the system's packages. Upstream's own bridge is
-compiled with them over the stand-in for Core ML. What is missing is no error here, since nothing else needs them: whoever asks for
+compiled with them over the stand-in for Core ML. What is missing is not an error here, since nothing else needs them: whoever asks for
 that bridge is told at analysis.
 """
 

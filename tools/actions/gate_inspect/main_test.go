@@ -99,12 +99,12 @@ func TestMinimumOfTheWorker(t *testing.T) {
 		code  int
 		want  string // in the judgement, or in the message
 	}{
-		"worker":            {[]string{write(`{"lane": "physical", "os_version": "15.6"}`)}, 0, `"held_to_macos": "15.6"`},
-		"named":             {[]string{"--minimum_macos=13.0"}, 0, `"held_to_macos": "13.0"`},
-		"both":              {[]string{write(`{"os_version": "15.6"}`), "--minimum_macos=13.0"}, 2, "give one"},
-		"no name of macOS":  {[]string{"--minimum_macos=sonoma"}, 2, "expected a version in digits"},
-		"absent identity":   {[]string{"--identity=" + dir + "/absent"}, 1, "read --identity"},
-		"neither is no lie": {nil, 0, `"name": "contract"`},
+		"worker":               {[]string{write(`{"lane": "physical", "os_version": "15.6"}`)}, 0, `"held_to_macos": "15.6"`},
+		"named":                {[]string{"--minimum_macos=13.0"}, 0, `"held_to_macos": "13.0"`},
+		"both":                 {[]string{write(`{"os_version": "15.6"}`), "--minimum_macos=13.0"}, 2, "give one"},
+		"no name of macOS":     {[]string{"--minimum_macos=sonoma"}, 2, "expected a version in digits"},
+		"absent identity":      {[]string{"--identity=" + dir + "/absent"}, 1, "read --identity"},
+		"neither is not a lie": {nil, 0, `"name": "contract"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "worker" {

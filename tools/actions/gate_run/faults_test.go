@@ -234,7 +234,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestInterrupted holds that a signal to end is no timeout: no evidence, the earlier one gone, nothing left running.
+// TestInterrupted holds that a signal to end is not a timeout: no evidence, the earlier one gone, nothing left running.
 func TestInterrupted(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		s := newScene(t, whisper)

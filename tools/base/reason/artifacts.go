@@ -82,21 +82,21 @@ var artifacts = Table{
 	{Code: ModelFloat32, Class: Refuse, Means: "The model's matrices are float32. The runtime's own encoder aborts on them in its convolution, so that nothing can be compared with it.", Do: "Convert the .bin in float16 for the gate. The float32 file serves as a reference of numbers (coregate parity --model)."},
 
 	// Where the encoder lies.
-	{Code: EncoderMissing, Class: Refuse, Means: "Nothing stands at the path at which the runtime looks for the encoder.", Do: "Put the compiled encoder beside the model under the derived name (coregate derive MODEL.bin)."},
+	{Code: EncoderMissing, Class: Refuse, Means: "There is nothing at the path where the runtime looks for the encoder.", Do: "Put the compiled encoder beside the model under the derived name (coregate derive MODEL.bin)."},
 	{Code: EncoderName, Class: Refuse, Means: "The encoder is not at the path that the runtime derives from the model's: it would not be opened, or another one would.", Do: "Rename or move it as coregate derive says; check first that it belongs to this model."},
 	{Code: ArtifactNotCompiled, Class: Refuse, Means: "There is an .mlpackage (or .mlmodel) where the runtime wants a compiled .mlmodelc; a conversion may have been interrupted.", Do: "Compile it: xcrun coremlc compile X.mlpackage DIR; needs full Xcode."},
 
 	// The folder.
-	{Code: ArtifactUnknown, Class: Refuse, Means: "What was given as the encoder is no Core ML artifact.", Do: "Give an .mlmodelc or .mlpackage folder."},
+	{Code: ArtifactUnknown, Class: Refuse, Means: "The encoder given is not a Core ML artifact.", Do: "Give an .mlmodelc or .mlpackage folder."},
 	{Code: ArtifactForm, Class: Refuse, Means: "The artifact's name and its contents are of different forms: it was renamed, or files of two forms were mixed.", Do: "Give the folder its own extension back. A compiled .mlmodelc has no Manifest.json and cannot be compiled again; an .mlpackage must be."},
 	{Code: ArtifactIsArchive, Class: Refuse, Means: "The artifact is still packed.", Do: "Unpack it; the runtime opens folders."},
 	{Code: ArchiveEscape, Class: Refuse, Means: "The archive holds names or links that would be written outside the folder it is unpacked to.", Do: "Do not unpack it. Get it from whoever made it."},
-	{Code: ArtifactLink, Class: Refuse, Means: "A symbolic link stands inside the artifact. What it points at is not part of what is shipped and hashed.", Do: "Replace the link by a copy."},
+	{Code: ArtifactLink, Class: Refuse, Means: "The artifact contains a symbolic link. Its target is neither shipped nor hashed.", Do: "Replace the link by a copy."},
 	{Code: ArtifactHubCache, Class: Refuse, Means: "The files of the artifact are links into a download cache (…/blobs/…), as the Hugging Face hub keeps them. What ships must be the files themselves.", Do: "Copy the folder with its links followed (cp -RL FROM TO), or download with --local-dir."},
 	{Code: ArtifactPathEscape, Class: Refuse, Means: "A path inside the artifact (in its program or manifest, or a link's target) leads out of it.", Do: "Do not load it. Convert it again."},
 	{Code: ArtifactSpecialFile, Class: Refuse, Means: "The artifact holds something that is neither a file nor a folder.", Do: "Remove it."},
 	{Code: ArtifactNameCollision, Class: Refuse, Means: "Two names in the artifact are one name on a disk that ignores case or composes accents, as Macs' disks do.", Do: "Remove or rename one."},
-	{Code: ArtifactNameUnsafe, Class: Refuse, Means: "A name in the artifact holds control characters, a backslash, or bytes that are no text.", Do: "Rename it."},
+	{Code: ArtifactNameUnsafe, Class: Refuse, Means: "A name in the artifact holds control characters, a backslash, or bytes that are not UTF-8.", Do: "Rename it."},
 	{Code: ArtifactTooLarge, Class: Refuse, Means: "The artifact holds more files, deeper folders or more bytes than any encoder does.", Do: "Check what it is."},
 	{Code: ArtifactIncomplete, Class: Refuse, Means: "A file that the artifact needs is missing or empty: weights, program or description.", Do: "Copy the whole folder again, or convert again."},
 	{Code: ConversionInterrupted, Class: Refuse, Means: "The artifact looks like one whose writing was broken off: temporary files, a manifest without its items, a package without data.", Do: "Delete it and convert again."},
@@ -108,7 +108,7 @@ var artifacts = Table{
 	{Code: ContainerVersion, Class: Refuse, Means: "coremldata.bin is of a container version that is not known here, so nothing behind the version can be read.", Do: "Compile the model again with a current Xcode."},
 	{Code: WeightsMismatch, Class: Refuse, Means: "The program's references do not fit the weight file beside it: program and weights are of different builds.", Do: "Copy program and weights from the same build."},
 	{Code: WeightsUncovered, Class: Refuse, Means: "A weight file holds bytes that belong to no weight. What is not accounted for is not shipped.", Do: "Convert or compile it again, and find out which tool wrote them."},
-	{Code: WeightsUnread, Class: Note, Means: "A weight file holds weights that the program does not refer to.", Do: "Nothing; converting again leaves them out."},
+	{Code: WeightsUnread, Class: Note, Means: "A weight file holds weights that the program does not refer to.", Do: "Nothing; a new conversion drops them."},
 
 	// What it is.
 	{Code: NotMLProgram, Class: Fail, Means: "The encoder is not an ML program; neural networks compute in float16 and cannot be read or compared here.", Do: "Convert with convert_to=\"mlprogram\"."},
@@ -145,15 +145,15 @@ var artifacts = Table{
 	// Does it belong to the .bin?
 	{Code: PairingAbsent, Class: Fail, Means: "A tensor of the model's encoder is not among the Core ML encoder's weights: it is the encoder of another model.", Do: "Convert the encoder from the checkpoint that the .bin was made from."},
 	{Code: PairingDiffers, Class: Fail, Means: "A tensor of the model's encoder is among the Core ML encoder's weights with other values: another training state, or a damaged weight file.", Do: "Convert both from the same checkpoint."},
-	{Code: PairingUnused, Class: Fail, Means: "A tensor of the model's encoder stands in a constant that no operation on the way to the output reads: something else is computed with in its place.", Do: "Convert again, and find out what changed the program."},
+	{Code: PairingUnused, Class: Fail, Means: "A tensor of the model's encoder is in a constant that no operation on the path to the output reads: the program computes with something else instead.", Do: "Convert again, and find out what changed the program."},
 	{Code: PairingPlace, Class: Fail, Means: "The weights are the model's, but the program uses them in other places than the model does: another layer's matrix, key for value, a norm's gain for its bias. What it computes is not the model.", Do: "Convert again from the checkpoint; the line says where the program departs from the model."},
-	{Code: PairingOrder, Class: Fail, Means: "The weights are the model's, but its layers stand in another order.", Do: "Convert again."},
+	{Code: PairingOrder, Class: Fail, Means: "The weights are the model's, but its layers are in another order.", Do: "Convert again."},
 	{Code: PairingUnreadable, Class: Inconclusive, Means: "Weights on one side are stored in a way that cannot be decoded here, so whether the two belong together is not known.", Do: "See which tensor; convert with a scheme that is supported."},
 	{Code: PlaceUnknown, Class: Inconclusive, Means: "The program holds an operation that cannot be evaluated here, so where it uses its weights is not known.", Do: "Convert to the operations that coregate mil ops lists."},
-	{Code: PairingRewritten, Class: Note, Means: "Tensors of the model's encoder stand in the encoder in a form of their own (fused, folded, computed); what the program computes with them is what the model does.", Do: "Nothing; the parity gate measures the numbers."},
+	{Code: PairingRewritten, Class: Note, Means: "The encoder holds tensors of the model in another form (fused, folded, computed). The program computes what the model computes.", Do: "Nothing; the parity gate measures the numbers."},
 	{Code: PairingFiner, Class: Note, Means: "The encoder's weights are finer than the .bin's: the two agree after rounding, or within the steps of a quantised .bin. The .bin is then no reference for their numbers.", Do: "Give the source model's own reference to the parity gate."},
 	{Code: PairingUnmatched, Class: Note, Means: "The encoder has weights that are none of the model's encoder tensors.", Do: "Find out what they compute."},
-	{Code: EncoderAlone, Class: Inconclusive, Means: "The encoder was inspected without its model, so its shapes and weights could not be held against anything.", Do: "Give the model too: coregate inspect MODEL.bin ENCODER."},
+	{Code: EncoderAlone, Class: Inconclusive, Means: "The encoder was inspected without its model, so its shapes and weights could not be compared.", Do: "Give the model too: coregate inspect MODEL.bin ENCODER."},
 
 	// Facts worth showing.
 	{Code: TorchUntested, Class: Note, Means: "The converter's torch is newer than the newest one that coremltools was tested with (2.7.0); it warns of unexpected errors.", Do: "Convert with torch 2.7.0 or older when numbers drift."},

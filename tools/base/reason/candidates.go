@@ -13,7 +13,7 @@ const (
 var candidates = Table{
 	{Code: CandidateFiles, Class: Inconclusive, Means: "The candidate lacks files that the build reads, so it builds from another list of files.",
 		Do: "Derive the list from its CMake files, change the overlay, and make a manifest."},
-	{Code: CandidateNoSource, Class: Refuse, Means: "The source is no whisper.cpp tree: the file that declares whisper_state is nowhere in it.",
+	{Code: CandidateNoSource, Class: Refuse, Means: "The source is not a whisper.cpp tree: no file in it declares whisper_state.",
 		Do: "Name the top of a clone or of an unpacked archive of whisper.cpp."},
 	{Code: CandidateLayout, Class: Inconclusive, Means: "The candidate has the layout of an older upstream. Its files were read where they are; the build and the patch know only the newer places.",
 		Do: "Choose a revision from v1.7.4 on, or write an overlay for this one."},

@@ -17,7 +17,7 @@ const (
 )
 
 var programs = Table{
-	{Code: BinaryFormat, Class: Refuse, Means: "The file is no program of one architecture in ELF or Mach-O.",
+	{Code: BinaryFormat, Class: Refuse, Means: "The file is not a single-architecture ELF or Mach-O program.",
 		Do: "Name the built whisper-cli itself, not a wrapper script, a library or a universal file."},
 	{Code: BinaryStub, Class: Refuse, Means: "The program is the stub that upstream installs under the old name `main`: it prints a deprecation and exits 1.",
 		Do: "Name whisper-cli."},
@@ -26,8 +26,8 @@ var programs = Table{
 	{Code: BinaryDigest, Class: Fail, Means: "The program is not the one that was expected, byte for byte: a stale build, or one signed again.",
 		Do: "Hash after signing, and name the file that was hashed."},
 	{Code: BinaryNoCoreML, Class: Fail, Means: "The program was built without WHISPER_USE_COREML: it holds none of upstream's Core ML texts and can only run ggml's encoder.",
-		Do: "Build the coreml flavour, in a build folder of its own."},
-	{Code: BinaryCoreMLUnexpected, Class: Fail, Means: "A program that should be ggml's only has Core ML code in it, so it is no contrast.",
+		Do: "Build the coreml flavour, in a separate build folder."},
+	{Code: BinaryCoreMLUnexpected, Class: Fail, Means: "A program that should be ggml only contains Core ML code, so it cannot be the contrast.",
 		Do: "Build the ggml flavour."},
 	{Code: BinaryLane, Class: Fail, Means: "The Core ML in the program is not the demanded lane's: the physical one links Apple's CoreML framework, the emulated one carries the double.",
 		Do: "Build for the platform and lane that you mean to prove."},

@@ -11,8 +11,8 @@ const (
 )
 
 var signatures = Table{
-	{Code: EnvelopeMalformed, Class: Fail, Means: "The signed file is no DSSE envelope and no Sigstore bundle in the one form that is accepted: unknown, missing or repeated members, keys that differ in case, bad base64, trailing data.", Do: "Get the file again from whoever signed it."},
-	{Code: UnsignedEnvelope, Class: Fail, Means: "There is no signature at all: the list is empty, or a bare statement was given.", Do: "Sign the receipt with coregate sign. A digest that matches is no signature."},
+	{Code: EnvelopeMalformed, Class: Fail, Means: "The signed file is neither a DSSE envelope nor a Sigstore bundle in the accepted form: unknown, missing or repeated members, keys that differ in case, bad base64, trailing data.", Do: "Get the file again from whoever signed it."},
+	{Code: UnsignedEnvelope, Class: Fail, Means: "There is no signature: the list is empty, or the file is a bare statement.", Do: "Sign the receipt with coregate sign. A matching digest is not a signature."},
 	{Code: PayloadType, Class: Fail, Means: "The envelope holds something other than an in-toto statement.", Do: "Give the signed receipt."},
 	{Code: SignatureInvalid, Class: Fail, Means: "The signature was not made by this key over these bytes.", Do: "Check which key signed; if it is the right one, the receipt was changed."},
 	{Code: KeyIDMismatch, Class: Fail, Means: "The signature names another key than the one given.", Do: "Verify with the key that it names."},

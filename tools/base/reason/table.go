@@ -60,7 +60,7 @@ func Lookup(code string) (Definition, bool) {
 	return d, ok
 }
 
-// IsNote says whether a code changes no verdict. An unknown code is no note.
+// IsNote says whether a code changes no verdict. An unknown code is not a note.
 func IsNote(code string) bool {
 	d, ok := definitions[code]
 	return ok && d.Class == Note

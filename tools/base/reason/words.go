@@ -33,11 +33,11 @@ const (
 )
 
 var words = Table{
-	{Code: WordsNoFixtures, Class: Fail, Means: "There is no fixture to judge.", Do: "Give at least one recording; policy says how many make a result final."},
+	{Code: WordsNoFixtures, Class: Fail, Means: "There are no recordings to judge.", Do: "Give at least one recording; policy says how many make a result final."},
 	{Code: WordsSideMissing, Class: Fail, Means: "The run with ggml's own encoder or the run with the Core ML encoder is missing for a fixture.", Do: "Run whisper-cli in both flavours on the same audio and .bin."},
 	{Code: WordsNoAudio, Class: Fail, Means: "A run did not process its audio to the end; whisper-cli exits 0 even when it cannot read a file.", Do: "See the run's log; check that the file decodes (wav, mp3, flac and ogg do)."},
 	{Code: WordsSidesUnlike, Class: Refuse, Means: "The sides were not run on the same sources, .bin, audio or decoding, so their difference means nothing.", Do: "Run all sides again on the same inputs."},
-	{Code: WordsDuplicate, Class: Refuse, Means: "The same audio stands in the set twice in one language, so that its words count twice and the set looks larger than it is.", Do: "Leave one out."},
+	{Code: WordsDuplicate, Class: Refuse, Means: "The set contains the same audio twice in one language, so its words count twice.", Do: "Leave one out."},
 	{Code: WordsCoreMLEmpty, Class: Fail, Means: "The Core ML side wrote nothing where another side heard words. A prediction that failed leaves exactly this, with a clean log.", Do: "Check the encoder's names, types and shapes (coregate inspect) and its numbers (coregate parity)."},
 	{Code: WordsInSilence, Class: Fail, Means: "The Core ML side wrote words for a recording without speech in which another side heard nothing.", Do: "Compare the encoder's numbers on this recording (coregate parity)."},
 	{Code: WordsFileRate, Class: Fail, Means: "In one fixture the hybrid's words differ from the source model's by more than the policy allows.", Do: "Read which side changed: if ggml agrees with the source, Core ML changed the answer; if ggml differs too, the conversion to .bin was already wrong."},

@@ -160,7 +160,7 @@ func list(root string, links Links) ([]File, error) {
 		}
 		if path == root {
 			if !d.IsDir() {
-				return fmt.Errorf("%s is no directory", root)
+				return fmt.Errorf("%s is not a directory", root)
 			}
 			return nil
 		}

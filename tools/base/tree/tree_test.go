@@ -113,7 +113,7 @@ func TestRefuses(t *testing.T) {
 		{"names that fold together", func(r string) error { return os.WriteFile(filepath.Join(r, "MODEL.mil"), nil, 0o644) }, "case-insensitive"},
 		{"a line break", func(r string) error { return os.WriteFile(filepath.Join(r, "a\nb"), nil, 0o644) }, "cannot stand in a manifest"},
 		{"a backslash", func(r string) error { return os.WriteFile(filepath.Join(r, `a\b`), nil, 0o644) }, "cannot stand in a manifest"},
-		{"a name that is no text", func(r string) error { return os.WriteFile(filepath.Join(r, "a\xff"), nil, 0o644) }, "cannot stand in a manifest"},
+		{"a name that is not text", func(r string) error { return os.WriteFile(filepath.Join(r, "a\xff"), nil, 0o644) }, "cannot stand in a manifest"},
 	} {
 		root := write(t, t.TempDir(), encoder)
 		if err := c.change(root); err != nil {

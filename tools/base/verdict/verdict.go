@@ -8,7 +8,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
-// Findings are a verdict and its grounds. The zero value has no verdict, which is no pass: begin with [New].
+// Findings are a verdict and its grounds. The zero value has no verdict, which is not a pass: begin with [New].
 type Findings struct {
 	Verdict reason.Verdict  `json:"verdict"`
 	Reasons []reason.Reason `json:"reasons"`

@@ -11,7 +11,7 @@ import (
 )
 
 // Write puts what write writes at path. A file that stands there keeps its mode, and a link keeps pointing at its
-// target, which is replaced; a new file is readable by all. What stands there and is no regular file (a terminal, a
+// target, which is replaced; a new file is readable by all. What stands there and is not a regular file (a terminal, a
 // pipe) is written to.
 func Write(path string, write func(io.Writer) error) (err error) {
 	mode := os.FileMode(0o644)

@@ -56,7 +56,7 @@ func TestMarks(t *testing.T) {
 		"no name":         "<!-- figures: encoders -->\n<!-- end of figures -->\n",
 	} {
 		if _, _, err := rewrite(text, root+folder); err == nil {
-			t.Errorf("%s is no error", name)
+			t.Errorf("%s is not an error", name)
 		}
 	}
 }

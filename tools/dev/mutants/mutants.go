@@ -35,7 +35,7 @@ type Mutant struct {
 	Fakes, Made string
 	// Code is the reason code that has to be among the answers.
 	Code string
-	// Bend changes a good gate. Answer makes and judges what is no gate's evidence. A mutant has one of the two.
+	// Bend changes a good gate. Answer makes and judges what is not a gate's evidence. A mutant has one of the two.
 	Bend   func(*Gate)
 	Answer func() (*verdict.Findings, error)
 }

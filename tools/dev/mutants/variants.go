@@ -39,7 +39,7 @@ func Variants() []Variant {
 		{"log-buffer-sizes", "buffers of another model's size", stderr("coreml", "95.91 MB", "198.10 MB")},
 		{"log-no-timings", "no timing of the fallbacks", stderr("coreml", "whisper_print_timings:     fallbacks =   0 p /   0 h\n", "")},
 		{"log-more-timings", "more timing lines", stderr("coreml", "whisper_print_timings:    total time", "whisper_print_timings:   sample time = <ms> /   139 runs ( <ms> per run)\nwhisper_print_timings:    total time")},
-		{"log-colour-elsewhere", "colour codes on a line that is no marker", stderr("coreml", "whisper_model_load: n_mels", "\x1b[32mnote\x1b[0m\nwhisper_model_load: n_mels")},
+		{"log-colour-elsewhere", "colour codes on a line that is not a marker", stderr("coreml", "whisper_model_load: n_mels", "\x1b[32mnote\x1b[0m\nwhisper_model_load: n_mels")},
 		{"environment-locale", "a run with another home", func(g *Gate) {
 			for _, e := range g.sides() {
 				e.Environment["HOME"] = "$STAGE/home"

@@ -55,7 +55,7 @@ func Check[T any](t *testing.T, file string, schema []byte, title string, sample
 		}
 		object, ok := v.(map[string]any)
 		if !ok {
-			t.Fatalf("sample %d is no object", i)
+			t.Fatalf("sample %d is not an object", i)
 		}
 		object["stranger"] = true
 		if resolved.Validate(object) == nil {

@@ -31,7 +31,7 @@ func TestTally(t *testing.T) {
 	}{
 		{name: "all pass", events: []string{asked, library, summary("//a:t", "PASSED"), last}, code: 0, out: "1 passed, 0 failed, 0 skipped\n"},
 		{name: "one fails", events: []string{asked, asked2, summary("//a:t", "PASSED"), summary("//a:u", "FAILED"), last}, code: 1, out: "FAILED: //a:u\n1 passed, 1 failed, 0 skipped\n"},
-		{name: "flaky is no pass", events: []string{asked, asked2, summary("//a:t", "PASSED"), summary("//a:u", "FLAKY"), last}, code: 1, out: "FLAKY: //a:u\n1 passed, 1 failed, 0 skipped\n"},
+		{name: "flaky is not a pass", events: []string{asked, asked2, summary("//a:t", "PASSED"), summary("//a:u", "FLAKY"), last}, code: 1, out: "FLAKY: //a:u\n1 passed, 1 failed, 0 skipped\n"},
 		{name: "asked for and never built", events: []string{asked, asked2, summary("//a:t", "PASSED"), last}, code: 1, out: "did not build or run: //a:u\n1 passed, 1 failed, 0 skipped\n"},
 		{name: "analysis failed", events: []string{asked, asked2, aborted, summary("//a:t", "PASSED"), last}, code: 1, out: "did not build or run: //a:u\n1 passed, 1 failed, 0 skipped\n"},
 		{name: "incompatible is skipped", events: []string{asked, asked2, skipped, summary("//a:t", "PASSED"), last}, code: 0, out: "1 passed, 0 failed, 1 skipped\n"},

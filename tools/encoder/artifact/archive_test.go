@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// An archive is no encoder, and one that would be unpacked elsewhere is worse
+// An archive is not an encoder, and one that would be unpacked elsewhere is worse
 // (D16).
 func TestArchives(t *testing.T) {
 	zipped := func(files [][2]string) []byte {

@@ -331,7 +331,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What cannot be decoded is said to be so, and is no pass.
+// What cannot be decoded is said to be so, and is not a pass.
 func TestUnknownCompression(t *testing.T) {
 	dir := t.TempDir()
 	model := filepath.Join(dir, "ggml-x.bin")

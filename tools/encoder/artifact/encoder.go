@@ -104,7 +104,7 @@ func Unreadable(name string) ([]reason.Reason, error) {
 	return e.reasons(unread), nil
 }
 
-// openFile deals with what is no folder: an .mlmodel, an archive, or neither.
+// openFile deals with what is not a folder: an .mlmodel, an archive, or neither.
 func (e *encoder) openFile(info fs.FileInfo) error {
 	const want = "an .mlmodelc folder"
 	if !info.Mode().IsRegular() {
@@ -179,7 +179,7 @@ func (e *encoder) interrupted() {
 	}
 }
 
-// denied is the error for a file that may not be read: that is no fault of the artifact.
+// denied is the error for a file that may not be read: that is not a fault of the artifact.
 func denied(faults []*bundle.Fault) error {
 	for _, f := range faults {
 		if errors.Is(f, fs.ErrPermission) {

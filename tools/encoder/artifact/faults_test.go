@@ -159,7 +159,7 @@ func TestLinkedRoot(t *testing.T) {
 	expect(t, model, enc, Options{ContentsOnly: true})
 }
 
-// A file that may not be read is no fault of the artifact.
+// A file that may not be read is not a fault of the artifact.
 func TestDenied(t *testing.T) {
 	err := denied([]*bundle.Fault{{File: "model.mil", Err: errors.New("x")}, {File: "weights/weight.bin", Err: fmt.Errorf("weight file: %w", fs.ErrPermission)}})
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "weights/weight.bin") {

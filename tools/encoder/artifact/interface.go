@@ -24,7 +24,7 @@ type Feature struct {
 	Optional   bool    `json:"optional,omitempty"`
 	Enumerated bool    `json:"enumerated,omitempty"`
 	Flexible   bool    `json:"flexible,omitempty"`
-	// Ranges are the lowest and highest extent of each axis, where the description states them; -1 is no bound.
+	// Ranges are the lowest and highest extent of each axis, where the description states them; -1 is not a bound.
 	Ranges [][2]int64 `json:"ranges,omitempty"`
 }
 

@@ -135,7 +135,7 @@ func (f *flow) judge(p *pairing) {
 // elsewhere is the SNR below which a step is nothing that the program computes, rather than a step that went wrong.
 const elsewhere = 10
 
-// tensors gives the encoder's own values of the model's tensors, so that how they are stored is no difference, and the
+// tensors gives the encoder's own values of the model's tensors, so that how they are stored is not a difference, and the
 // .bin's where the encoder holds none.
 func (p *pairing) tensors(name string, shape []int) ([]float32, error) {
 	t, ok := p.model.Tensor("encoder." + name)

@@ -63,7 +63,7 @@ func (e *encoder) version(minimum string) string {
 	return system
 }
 
-// Check refuses a minimum macOS that is no version: one to three numbers with dots between them.
+// Check refuses a minimum macOS that is not a version: one to three numbers with dots between them.
 func (o Options) Check() error {
 	minimum := o.MinimumMacOS
 	if minimum == "" {

@@ -327,7 +327,7 @@ func granularity(data, scale []int64) string {
 	if len(data) != len(scale) || product(scale) <= 1 {
 		return "per tensor"
 	}
-	// A block that spans an axis whole is no block along it.
+	// A block that spans an axis whole is not a block along it.
 	for i := range data {
 		if scale[i] > 0 && scale[i] != data[i] && scale[i] > 1 {
 			return fmt.Sprintf("per block of %d", data[i]/scale[i])

@@ -310,7 +310,7 @@ func readTensor(c *cursor) (Tensor, error) {
 	}
 	info, ok := typ.Info()
 	if !ok {
-		return Tensor{}, malformed(start, "tensor of type %d, which is no ggml type", typ)
+		return Tensor{}, malformed(start, "tensor of type %d, which is not a ggml type", typ)
 	}
 	t := Tensor{Type: typ, Dims: make([]int64, rank)}
 	elements := int64(1)

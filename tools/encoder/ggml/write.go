@@ -61,7 +61,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 func (w *Writer) Tensor(name string, t Type, dims []int64, data io.Reader) error {
 	info, ok := t.Info()
 	if !ok {
-		return fmt.Errorf("write tensor %s: type %d is no ggml type", name, t)
+		return fmt.Errorf("write tensor %s: type %d is not a ggml type", name, t)
 	}
 	if name == "" || len(name) > maxNameLength || len(dims) > maxRank || w.names[name] {
 		return fmt.Errorf("write tensor %q: bad or repeated name, or rank %d above %d", name, len(dims), maxRank)

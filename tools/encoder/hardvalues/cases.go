@@ -53,7 +53,7 @@ func casts() []Case {
 		cast("cast of whole and broken float32 to int32", "ios16", vector("x", "fp32", f32(0, float32(math.Copysign(0, -1)), 0.5, -0.5, 1.99, -1.99, 8388607.5, 16777216, -16777216)),
 			vector("y", "int32", i32(0, 0, 0, 0, 1, -1, 8388607, 16777216, -16777216))),
 	}
-	// int8 is no type of Core ML's interface: it stands between two casts.
+	// int8 is not a type of Core ML's interface: it stands between two casts.
 	for _, small := range []struct {
 		name string
 		from int

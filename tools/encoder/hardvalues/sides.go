@@ -95,7 +95,7 @@ func Coremlc(ctx context.Context, pkg, compiled string) error {
 }
 
 // Probe is Core ML's side, on a Mac: each case is written as a package, compiled, and predicted by coremlprobe. A case that
-// loads only at fewer compute units is no answer of what ships.
+// loads only at fewer compute units is not an answer of what ships.
 func Probe(program string, compile Compiler, deadline time.Duration) Predict {
 	return func(ctx context.Context, c *Case) (_ map[string][]byte, err error) {
 		dir, err := os.MkdirTemp("", "hardvalues-")

@@ -159,7 +159,7 @@ func isolated(m *Measurement) (n, first int) {
 		}
 	}
 	if n == 0 || n > m.Frames/4 || n > 1 && n == m.Frames-first && last == m.Frames-1 {
-		return 0, 0 // many, or all from one on: that is no isolated frame
+		return 0, 0 // many, or all from one on: that is not an isolated frame
 	}
 	return n, first
 }

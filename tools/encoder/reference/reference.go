@@ -66,11 +66,11 @@ type Tensors func(name string, shape []int) ([]float32, error)
 // every tensor that its header calls for.
 func New(m *ggml.Model) (*Encoder, error) {
 	if err := m.Check(); err != nil {
-		return nil, fmt.Errorf("the model is no reference: %w", err)
+		return nil, fmt.Errorf("the model is not a reference: %w", err)
 	}
 	h := m.Hyperparameters
 	if h.AudioHead < 1 || h.AudioState%h.AudioHead != 0 {
-		return nil, fmt.Errorf("the model is no reference: width %d does not divide into %d heads", h.AudioState, h.AudioHead)
+		return nil, fmt.Errorf("the model is not a reference: width %d does not divide into %d heads", h.AudioState, h.AudioHead)
 	}
 	return &Encoder{tensors: modelTensors(m), dims: h}, nil
 }
@@ -79,7 +79,7 @@ func New(m *ggml.Model) (*Encoder, error) {
 // positional embedding that is asked for has as many rows.
 func Of(h ggml.Hyperparameters, tensors Tensors) (*Encoder, error) {
 	if h.AudioHead < 1 || h.AudioState%h.AudioHead != 0 {
-		return nil, fmt.Errorf("the model is no reference: width %d does not divide into %d heads", h.AudioState, h.AudioHead)
+		return nil, fmt.Errorf("the model is not a reference: width %d does not divide into %d heads", h.AudioState, h.AudioHead)
 	}
 	return &Encoder{tensors: tensors, dims: h}, nil
 }

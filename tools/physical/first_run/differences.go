@@ -34,7 +34,7 @@ type receipt struct {
 // required are the judgements that the gate of this repository makes.
 var required = []string{"sources", "markers", "canary", "contrast", "transcript", "contract", "parity", "words"}
 
-// differences writes what is not as the documents say it is. A difference is no fault of the run: on a Mac, where nothing of
+// differences writes what is not as the documents say it is. A difference is not a fault of the run: on a Mac, where nothing of
 // this was ever run, it is what the run is for.
 func (s *session) differences(log io.Writer) error {
 	found := s.ofReceipt()

@@ -132,9 +132,9 @@ func TestRefusals(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown step":             {[]string{"-folder", folder, "-only", "gates"}, `no step is called "gates"`},
-		"a folder that exists":        {[]string{"-folder", filepath.Dir(folder)}, "exists"},
-		"an argument that is no flag": {[]string{"gate"}, "expected flags alone"},
+		"an unknown step":                {[]string{"-folder", folder, "-only", "gates"}, `no step is called "gates"`},
+		"a folder that exists":           {[]string{"-folder", filepath.Dir(folder)}, "exists"},
+		"an argument that is not a flag": {[]string{"gate"}, "expected flags alone"},
 	} {
 		var errs bytes.Buffer
 		if code := run(c.args, &bytes.Buffer{}, &errs); code != 2 || !strings.Contains(errs.String(), c.want) {

@@ -153,7 +153,7 @@ func TestBase64(t *testing.T) {
 	for _, payload := range []string{"\xfb\xff", "\xfb\xff\xbf", "a", ""} {
 		good := sign(t, signer, payload)
 		url := strings.NewReplacer("+", "-", "/", "_").Replace
-		// The payload type has a slash of its own, which is no base64.
+		// The payload type has a slash of its own, which is not base64.
 		swapped := strings.Replace(url(good), url(envelope.PayloadType), envelope.PayloadType, 1)
 		for name, text := range map[string]string{"standard": good, "URL": swapped} {
 			if got, err := open(t, text, verifier); err != nil || got != payload {

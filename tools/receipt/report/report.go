@@ -92,7 +92,7 @@ func (d *Data) AddParity(data []byte) error {
 	}
 	for i, v := range p.FrameSNR {
 		if math.Abs(v) > maxDecibels {
-			return fmt.Errorf("parity: frame %d has %g dB, which is no ratio of signals", i, v)
+			return fmt.Errorf("parity: frame %d has %g dB, which is not a ratio of signals", i, v)
 		}
 	}
 	d.Parity = p

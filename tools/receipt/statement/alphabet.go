@@ -16,7 +16,7 @@ var (
 	pathForm  = regexp.MustCompile(`^[A-Za-z0-9._+~=,@ -]+(/[A-Za-z0-9._+~=,@ -]+)*$`)
 )
 
-// CheckLabel refuses a name that is no label of ASCII letters.
+// CheckLabel refuses a name that is not a label of ASCII letters.
 func CheckLabel(name string) error {
 	if !labelForm.MatchString(name) {
 		return fmt.Errorf("name is %q, expected the label of a target, such as //models:small_receipt", name)

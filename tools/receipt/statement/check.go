@@ -245,7 +245,7 @@ func (p *Predicate) checkJudgements() error {
 func checkVerdict(j *verdict.Judgement) error {
 	for _, n := range j.Notes {
 		if !reason.IsNote(n.Code) {
-			return fmt.Errorf("receipt: judgement %q has the note %s, which is no code of notes", j.Name, n.Code)
+			return fmt.Errorf("receipt: judgement %q has the note %s, which is not a code of notes", j.Name, n.Code)
 		}
 	}
 	for _, r := range j.Reasons {

@@ -150,7 +150,7 @@ func TestLaxPolicy(t *testing.T) {
 	}
 }
 
-// TestUnknownJudgement holds that a judgement which no gate makes is no input, and that neither is one given twice.
+// TestUnknownJudgement holds that a judgement which no gate makes is not an input, and that neither is one given twice.
 func TestUnknownJudgement(t *testing.T) {
 	for _, name := range []string{"odd", "binding", "sources", "contract", ""} {
 		w := gatefixture.New(t)
@@ -213,7 +213,7 @@ func TestJudgedByActions(t *testing.T) {
 	}
 }
 
-// TestWords holds that a receipt names the words judgement, is no pass without one that its gate declares, and says that
+// TestWords holds that a receipt names the words judgement, is not a pass without one that its gate declares, and says that
 // one is provisional.
 func TestWords(t *testing.T) {
 	w := gatefixture.New(t)

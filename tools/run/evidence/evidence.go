@@ -176,7 +176,7 @@ type Fit struct {
 	NeedBytes      int64  `json:"need_bytes"`
 	AvailableBytes *int64 `json:"available_bytes"`
 	Source         string `json:"source"`
-	// Measured says that the need was observed and is no lower bound.
+	// Measured says that the need was observed and is not a lower bound.
 	Measured bool `json:"measured"`
 }
 

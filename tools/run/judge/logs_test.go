@@ -96,7 +96,7 @@ func show(t *testing.T, j *verdict.Judgement) {
 	for _, r := range j.Reasons {
 		d, ok := reason.Lookup(r.Code)
 		if !ok {
-			t.Errorf("%s is no code", r.Code)
+			t.Errorf("%s is not a code", r.Code)
 		}
 		t.Logf("%s\n    means: %s\n    do:    %s", r, d.Means, d.Do)
 	}

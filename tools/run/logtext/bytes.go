@@ -71,7 +71,7 @@ func decode(data []byte) (string, error) {
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return "", refuse("a NUL byte at offset %d: this is no text, or a damaged file", i)
+		return "", refuse("a NUL byte at offset %d: this is not text, or a damaged file", i)
 	}
 	if !utf8.Valid(data) {
 		return strings.ToValidUTF8(string(data), "\uFFFD"), nil

@@ -25,7 +25,7 @@ func EncodeSubmission(s *Submission) ([]byte, error) {
 	return strictjson.Canonical(s)
 }
 
-// sessionName is the beginning of the digest of everything else. It shows an edit; it is no signature.
+// sessionName is the beginning of the digest of everything else. It shows an edit; it is not a signature.
 func sessionName(s *Submission) (string, error) {
 	unnamed := *s
 	unnamed.Session = ""

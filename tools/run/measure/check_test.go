@@ -78,7 +78,7 @@ func TestRefused(t *testing.T) {
 		"no control":                {"control", func(s *measure.Submission) { s.Control = "c" }},
 		"two arms of one name":      {"arms", func(s *measure.Submission) { s.Arms[0].Name = "a"; s.Control = "a" }},
 		"an encoder without digest": {"arm b", func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = "" }},
-		"int4 that is no scheme":    {"arm b", func(s *measure.Submission) { s.Arms[0].Artifact.Weights = "compressed" }},
+		"int4 that is not a scheme": {"arm b", func(s *measure.Submission) { s.Arms[0].Artifact.Weights = "compressed" }},
 		"a run twice":               {"run 1", func(s *measure.Submission) { s.Arms[1].Runs[1].Index = 1 }},
 		"an exit of another form":   {"exit", each(func(r *measure.Run) { r.Exit = "0" })},
 		"a peak alone":              {"memory", each(func(r *measure.Run) { r.Memory.PeakFootprintBytes = nil })},

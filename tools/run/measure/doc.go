@@ -10,5 +10,5 @@
 //   - A run that fails the filter, was killed or failed stays in the table, is counted, and makes no figure.
 //   - Cold and warm are two numbers, encode and decode are two times with their counts, and a time comes with its memory.
 //   - What is compared was interleaved, in pairs. Below the floor there is no difference.
-//   - A rate above what the machine was measured to do is no rate.
+//   - A rate above what the machine was measured to do is not a rate.
 package measure

@@ -180,7 +180,7 @@ func (st *staging) copyTree(from, name string) error {
 // ggmlMagic is the first word of a ggml model file.
 const ggmlMagic = 0x67676d6c
 
-// multilingual reads n_vocab from a ggml header. A file that is no ggml model is left to the run:
+// multilingual reads n_vocab from a ggml header. A file that is not a ggml model is left to the run:
 // refusing it is the program's own business, and what it prints then is evidence.
 func multilingual(path string) (bool, error) {
 	f, err := os.Open(path)

@@ -43,7 +43,7 @@ func openPlain(path string) (*os.File, error) {
 	return f, nil
 }
 
-// checkPlain refuses what is no regular file, for readers that open it themselves.
+// checkPlain refuses what is not a regular file, for readers that open it themselves.
 func checkPlain(path string) error {
 	f, err := openPlain(path)
 	if err != nil {

@@ -27,7 +27,7 @@ func (o Outputs) Clear() error {
 		case err != nil:
 			return fmt.Errorf("clear output: %w", err)
 		case info.Mode()&os.ModeSymlink == 0 && !info.Mode().IsRegular():
-			continue // a terminal or a pipe has nothing to remove, and what is no file is told when it is written
+			continue // a terminal or a pipe has nothing to remove, and what is not a file is told when it is written
 		}
 		if err := looksWritten(path); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (o Outputs) Clear() error {
 func looksWritten(path string) error {
 	f, err := openPlain(path)
 	if err != nil {
-		return nil // a link to nothing, or to what is no file: only the link goes
+		return nil // a link to nothing, or to what is not a file: only the link goes
 	}
 	defer f.Close()
 	first := make([]byte, 1)
@@ -116,7 +116,7 @@ func (r *Result) Write(o Outputs) error {
 }
 
 // writeWhole puts data at path by renaming a finished file of the same folder, so that no reader and no crash
-// finds half of it. What stands there and is no regular file (a terminal, a pipe) is written to.
+// finds half of it. What stands there and is not a regular file (a terminal, a pipe) is written to.
 func writeWhole(path string, data []byte) error {
 	if path == "" {
 		return nil

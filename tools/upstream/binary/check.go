@@ -9,7 +9,7 @@ import (
 
 // Want is what a program is expected to be. Empty members are not checked.
 type Want struct {
-	// Flavour is "ggml" or one of the Core ML flavours; which of those it is no file can tell.
+	// Flavour is "ggml" or one of the Core ML flavours; which of those, no file can show.
 	Flavour string
 	// Lane is "physical" or "emulated".
 	Lane string

@@ -16,7 +16,7 @@ func (id *Identity) readELF(name string, data []byte) error {
 	}
 	defer f.Close()
 	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
-		return badFormat(name, "an ELF file that is no program: %v", f.Type)
+		return badFormat(name, "an ELF file that is not a program: %v", f.Type)
 	}
 	id.Format, id.OS = "elf", "linux"
 	if f.OSABI != elf.ELFOSABI_NONE && f.OSABI != elf.ELFOSABI_LINUX {
@@ -41,10 +41,10 @@ func (id *Identity) readELF(name string, data []byte) error {
 	}
 	// A shared library has the same type as a program that may stand anywhere; only a program says where it begins.
 	if f.Entry == 0 {
-		return badFormat(name, "an ELF file that is no program: no entry point")
+		return badFormat(name, "an ELF file that is not a program: no entry point")
 	}
 	if !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_LOAD }) {
-		return badFormat(name, "an ELF file that is no program: nothing in it is loaded")
+		return badFormat(name, "an ELF file that is not a program: nothing in it is loaded")
 	}
 	var names []string
 	symbols, err := f.Symbols()

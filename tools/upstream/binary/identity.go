@@ -80,7 +80,7 @@ const (
 // Emulated says that something in the file stands for Apple's Core ML.
 func (id *Identity) Emulated() bool { return id.Double || id.StandIn }
 
-// Inspect reads a program file. A file that is no single-architecture ELF or Mach-O program is a
+// Inspect reads a program file. A file that is not a single-architecture ELF or Mach-O program is a
 // [*reason.Error] with the code BINARY_FORMAT.
 func Inspect(path string) (*Identity, error) {
 	info, err := os.Stat(path)

@@ -40,7 +40,7 @@ func (id *Identity) readMachO(name string, data []byte) error {
 	}
 	defer f.Close()
 	if f.Type != macho.TypeExec {
-		return badFormat(name, "a Mach-O file that is no program: %v", f.Type)
+		return badFormat(name, "a Mach-O file that is not a program: %v", f.Type)
 	}
 	id.Format, id.OS, id.Signature = "mach-o", "unknown", "none"
 	// The upper byte of a subtype is flags: whether libraries of other kinds do, or the version of the pointers' ABI.
@@ -70,7 +70,7 @@ func (id *Identity) readMachO(name string, data []byte) error {
 		}
 	}
 	if !begins {
-		return badFormat(name, "a Mach-O file that is no program: no entry point")
+		return badFormat(name, "a Mach-O file that is not a program: no entry point")
 	}
 	var names []string
 	if f.Symtab != nil {

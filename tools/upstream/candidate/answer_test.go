@@ -212,7 +212,7 @@ func TestUnreadIsInconclusive(t *testing.T) {
 	}
 }
 
-// What is no whisper.cpp, or an older one, gets one plain answer.
+// What is not a whisper.cpp, or an older one, gets one plain answer.
 func TestLayouts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		files []string

@@ -228,7 +228,7 @@ func TestVerifyTreeHearsNoSettings(t *testing.T) {
 	}
 }
 
-// What is no folder is no tree at all: nothing was judged.
+// What is not a folder is not a tree at all: nothing was judged.
 func TestVerifyTreeOfAFile(t *testing.T) {
 	p, dir := patched(t)
 	for _, path := range []string{filepath.Join(dir, "src/w.cpp"), filepath.Join(dir, "nowhere")} {

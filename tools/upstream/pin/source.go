@@ -239,7 +239,7 @@ func (c *Clone) object(name string) (id, kind string, content []byte, err error)
 	}
 	size, err := strconv.Atoi(words[2])
 	if err != nil || size > MaxFileBytes {
-		return "", "", nil, fmt.Errorf("read object %s: size %q is no number up to %d", name, words[2], MaxFileBytes)
+		return "", "", nil, fmt.Errorf("read object %s: size %q is not a number up to %d", name, words[2], MaxFileBytes)
 	}
 	content = make([]byte, size)
 	if _, err := io.ReadFull(r, content); err != nil {

@@ -47,7 +47,7 @@ var (
 var valgrindKinds = []string{"Conditional jump", "Use of uninitialised", "Invalid ", "Mismatched ", "Syscall param", "Process terminating", "Source and destination", "Jump to the invalid", "Argument '", "Illegal "}
 
 // Parse reads the reports in a tool's output. Equal ones, by kind and stack, are one. A stack ends at the first line that
-// is no frame; a report's further stacks (where memory came from) are not part of it.
+// is not a frame; a report's further stacks (where memory came from) are not part of it.
 func Parse(stderr []byte) []Finding {
 	out := []Finding{}
 	var open *Finding

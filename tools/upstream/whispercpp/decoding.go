@@ -14,7 +14,7 @@ type Decoding struct {
 	TemperatureIncrement float64 `json:"temperature_increment"` // 0: no fallback to sampling
 	BeamSize             int     `json:"beam_size"`             // 1 is greedy
 	BestOf               int     `json:"best_of"`
-	MaxContext           int     `json:"max_context"` // tokens of earlier windows in the prompt; -1 is no limit, 0 none
+	MaxContext           int     `json:"max_context"` // tokens of earlier windows in the prompt; -1 is not a limit, 0 none
 	SuppressNonSpeech    bool    `json:"suppress_non_speech"`
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // A command line is read as the program reads it: an option is one only where it is not the value of
-// the one before, "--option=value" is no spelling that the program knows, and whatever it does not
+// the one before, "--option=value" is not a spelling that the program knows, and whatever it does not
 // know ends it with exit 0.
 
 // rule is what the contract says about one option of whisper-cli.
@@ -145,7 +145,7 @@ type option struct {
 	missing bool
 }
 
-// readOptions lists the options that the program knows, in order; a value is no option.
+// readOptions lists the options that the program knows, in order; a value is not an option.
 func readOptions(arguments []string) []option {
 	var out []option
 	for i := 0; i < len(arguments); i++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
-// TestCheck holds that a command line is read as the program reads it: a value is no option.
+// TestCheck holds that a command line is read as the program reads it: a value is not an option.
 func TestCheckArguments(t *testing.T) {
 	for _, c := range []struct {
 		line string

@@ -82,7 +82,7 @@ func (s *Spec) hear(ctx context.Context, out *Outcome, fixtures []Fixture, sourc
 		})
 	}
 	wait.Wait()
-	// What was stopped by another's error is no cause.
+	// What was stopped by another's error is not a cause.
 	for _, stopped := range []bool{false, true} {
 		for _, err := range errs {
 			if err != nil && errors.Is(err, context.Canceled) == stopped {

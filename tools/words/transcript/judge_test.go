@@ -162,7 +162,7 @@ func TestTooFewIsProvisional(t *testing.T) {
 		t.Errorf("two fixtures: %+v, want a final pass", j)
 	}
 	if j := judgeOf(fixture(nil), fixture(nil)); j.Verdict != reason.Failed || !slices.Contains(codes(j.Reasons), "WORDS_DUPLICATE") {
-		t.Errorf("one fixture twice: %+v, want a failure: it is no second one", j)
+		t.Errorf("one fixture twice: %+v, want a failure: it is not a second one", j)
 	}
 	silent := fixture(func(f *Fixture) { f.Silence, f.Source, f.GGML, f.CoreML = true, sourceOf(""), heard(""), heard("") })
 	if j := judgeOf(silent, other()); j.Verdict != reason.Pass || !j.Provisional || !slices.Contains(codes(j.Notes), "WORDS_PROVISIONAL_PROBE") {

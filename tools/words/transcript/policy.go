@@ -39,7 +39,7 @@ type StrictPolicy struct {
 var strictThresholds = []string{"strict_corpus_rate_max", "strict_corpus_vs_ggml_max", "strict_file_rate_max", "strict_file_vs_ggml_max"}
 
 // PolicyFrom makes a policy from the thresholds of a policy file. Every threshold must be there and none that is
-// unknown: a limit that is misspelled is no limit.
+// unknown: a limit that is misspelled is not a limit.
 func PolicyFrom(thresholds map[string]float64) (Policy, error) {
 	var p Policy
 	left := maps.Clone(thresholds)

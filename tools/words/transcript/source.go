@@ -58,7 +58,7 @@ var (
 )
 
 // ParseSources reads a file of source transcripts. It refuses one that does not state its model, tool, decoding and
-// date: a transcript of unknown origin is no reference.
+// date: a transcript of unknown origin is not a reference.
 func ParseSources(data []byte) (*SourceFile, error) {
 	f := &SourceFile{}
 	if err := strictjson.Decode(data, f); err != nil {

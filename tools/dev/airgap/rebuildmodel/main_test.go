@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Input that is no model leaves nothing behind, not even beside the output.
+// Input that is not a model leaves nothing behind, not even beside the output.
 func TestFailureLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad")

@@ -51,7 +51,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	for _, word := range strings.Split(*gates, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > 100000 {
-			fmt.Fprintf(stderr, "growth: --gates: %q is no number from 1 to 100000\n", word)
+			fmt.Fprintf(stderr, "growth: --gates: %q is not a number from 1 to 100000\n", word)
 			return 2
 		}
 		counts = append(counts, n)

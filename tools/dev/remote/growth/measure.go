@@ -62,7 +62,7 @@ func (b *bench) row(root string, n int, runs bool) (string, error) {
 	if err := write(b.dir, workspace(root, n)); err != nil {
 		return "", err
 	}
-	// Repositories are fetched once for all counts: that is no analysis.
+	// Repositories are fetched once for all counts: that is not an analysis.
 	if _, _, err := b.call("build", "--nobuild", "//warm:all"); err != nil {
 		return "", err
 	}

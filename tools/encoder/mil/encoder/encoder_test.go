@@ -170,7 +170,7 @@ func TestWeights(t *testing.T) {
 				if _, ok := src.shapes[source]; ok {
 					want = src.value(source, i)
 				} else if !strings.HasSuffix(source, "attn.key.bias") {
-					t.Fatalf("%s is no tensor of the model", source)
+					t.Fatalf("%s is not a tensor of the model", source)
 				}
 				x := element(got, i)
 				if p == Float16 {

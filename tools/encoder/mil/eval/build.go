@@ -140,7 +140,7 @@ func looseShape(t *mil.Type) ([]int, error) {
 		flat := *t
 		var shape []int
 		if !t.Static() || len(t.Shape) > 2*maxRank {
-			return nil, fmt.Errorf("%s is no shape of a constant", t)
+			return nil, fmt.Errorf("%s is not a shape of a constant", t)
 		}
 		for at := 0; at < len(t.Shape); at += maxRank {
 			flat.Shape = t.Shape[at:min(at+maxRank, len(t.Shape))]

@@ -80,7 +80,7 @@ func TestSoftmax(t *testing.T) {
 	})
 }
 
-// A value that is no number must reach the result and never be clamped away.
+// A value that is not a number must reach the result and never be clamped away.
 func TestNaNAndInfinityReachTheResult(t *testing.T) {
 	nan := float32(math.NaN())
 	inf := float32(math.Inf(1))

@@ -84,7 +84,7 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		// What is no encoder has no precision to choose a policy by.
+		// What is not an encoder has no precision to choose a policy by.
 		c.Judgement = parity.NewJudgement(p, cmp.Or(Precision(report), unread(report, p)))
 		if !c.inspect(report) {
 			return c.Result, nil

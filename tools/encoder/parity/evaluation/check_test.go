@@ -123,7 +123,7 @@ func TestFloat16EncoderNeedsItsProfile(t *testing.T) {
 	}
 }
 
-// A quantised .bin runs with the full encoder, and is no reference for it.
+// A quantised .bin runs with the full encoder, and is not a reference for it.
 func TestQuantisedModelIsNoReference(t *testing.T) {
 	o := small
 	o.State, o.Heads = 64, 4

@@ -130,7 +130,7 @@ func parseHeader(s string) (*npyHeader, error) {
 
 func (h *npyHeader) setType(p *literal, descr string) {
 	if len(descr) < 2 {
-		p.fail("descr %q is no type", descr)
+		p.fail("descr %q is not a type", descr)
 		return
 	}
 	switch descr[0] {
@@ -141,7 +141,7 @@ func (h *npyHeader) setType(p *literal, descr string) {
 	case '=':
 		p.fail("descr %q depends on the machine that wrote it", descr)
 	default:
-		p.fail("descr %q is no type", descr)
+		p.fail("descr %q is not a type", descr)
 	}
 	switch descr[1:] {
 	case "f2":

@@ -8,7 +8,7 @@ import (
 )
 
 // Remove removes a folder with everything in it, output bases included: Bazel takes the right to write from the
-// folders that it made, so that os.RemoveAll alone leaves them. Nothing at dir is no error. A server that still
+// folders that it made, so that os.RemoveAll alone leaves them. Nothing at dir is not an error. A server that still
 // runs in it has to be shut down before.
 func Remove(dir string) error {
 	// What cannot be walked or changed shows when it is removed.

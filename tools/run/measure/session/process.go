@@ -141,7 +141,7 @@ func loaded(then func()) func([]byte) bool {
 	}
 }
 
-// spoken calls then when the first thing that is no blank was written.
+// spoken calls then when the first thing that is not a blank was written.
 func spoken(then func()) func([]byte) bool {
 	return func(text []byte) bool {
 		if len(bytes.TrimSpace(text)) == 0 {

@@ -118,6 +118,6 @@ func TestNotBuilt(t *testing.T) {
 	c.Workspace = t.TempDir()
 	var not *NotBuilt
 	if _, err := Run(context.Background(), c); err == nil || errors.As(err, &not) {
-		t.Errorf("no checkout: error %v, want one that is no answer about the candidate", err)
+		t.Errorf("no checkout: error %v, want one that is not an answer about the candidate", err)
 	}
 }

@@ -77,7 +77,7 @@ func buildLexicon() map[string]numberWord {
 }
 
 // addOnes adds one to nineteen, their plurals and their ordinals. The reference's ordinal of nine is "nineth"; "ninth"
-// is no number word there, and so not here.
+// is not a number word there, and so not here.
 func addOnes(m map[string]numberWord) {
 	irregular := map[int][2]string{1: {"first", "st"}, 2: {"second", "nd"}, 3: {"third", "rd"}, 5: {"fifth", "th"}, 12: {"twelfth", "th"}}
 	m["zeroth"] = numberWord{class: classOneEnded, suffix: "th"}

@@ -19,7 +19,7 @@ func TestEnglish(t *testing.T) {
 		{"fillers", "Um, I uh mean hmm it_um", "i mean it um"},
 		{"contractions", "I won't, she's gone, they'd been; y'all can't", "i will not she has gone they had been you all can not"},
 		{"space before an apostrophe", "that 's it", "that is it"},
-		{"typographic apostrophe is no contraction", "don’t", "don t"},
+		{"typographic apostrophe is not a contraction", "don’t", "don t"},
 		{"titles", "Mr. Smith met Dr. Jones", "mister smith met doctor jones"},
 		{"title only as a word", "most", "most"},
 		{"commas in digits", "12,345 people", "12345 people"},
