@@ -214,23 +214,9 @@ func (s *Spec) execute(ctx context.Context, sup *supervisor.Supervisor, st *stag
 	if err := st.checkUnchanged(planted); err != nil {
 		return nil, err
 	}
-	norm := evidence.Normaliser{Stage: spellings(st.dir)}
-	for k, v := range env {
-		env[k] = norm.Line(v)
-	}
-	e := &evidence.Evidence{
-		Schema: evidence.Schema, Kind: s.Kind, Lane: s.Lane, LaneIdentity: identity, Flavour: s.Flavour, Defines: defines, Pin: *id,
-		Argv: p.Argv, Environment: env, Fault: s.fault(), Public: s.Public,
-		Digests:     evidence.Digests{CLI: st.cli, Model: st.model, Encoder: st.encoder, Audio: st.audioSum, Evaluator: st.evaluator},
-		EncoderPath: evidence.EncoderPath{Derived: stagedEncoder, Before: before, After: exists(st.path(stagedEncoder))},
-		Attempts:    attempts, Attempt: s.Attempt, WarmUps: len(warmUps), Exit: exit, Normalisation: evidence.NormalisationVersion,
-		Stderr: norm.Stream(out.Stderr.Data, out.Stderr.Truncated, s.Public, evidence.Recognise),
-		Stdout: norm.Stream(out.Stdout.Data, out.Stdout.Truncated, s.Public, func(string) bool { return false }),
-	}
-	if !s.Public {
-		heard := evidence.CountWords(string(out.Stdout.Data))
-		e.Words = &heard
-	}
+	e := s.evidence(st, p, out)
+	e.LaneIdentity, e.Pin, e.Defines = identity, *id, defines
+	e.EncoderPath.Before, e.Attempts, e.WarmUps, e.Exit = before, attempts, len(warmUps), exit
 	data, err := evidence.Encode(e)
 	if err != nil {
 		return nil, err
@@ -243,6 +229,29 @@ func (s *Spec) execute(ctx context.Context, sup *supervisor.Supervisor, st *stag
 		RawStderrBytes: out.Stderr.Total, RawStdoutBytes: out.Stdout.Total, Timings: whispercpp.TimedMilliseconds(out.Stderr.Data),
 	}
 	return &Result{Evidence: e, Observations: o, Stdout: out.Stdout.Data, Stderr: out.Stderr.Data}, nil
+}
+
+// evidence is what the program left, in the form that is kept of it.
+func (s *Spec) evidence(st *staging, p supervisor.Program, out *supervisor.Outcome) *evidence.Evidence {
+	norm := evidence.Normaliser{Stage: spellings(st.dir)}
+	env := map[string]string{}
+	for k, v := range p.Env {
+		env[k] = norm.Line(v)
+	}
+	e := &evidence.Evidence{
+		Schema: evidence.Schema, Kind: s.Kind, Lane: s.Lane, Flavour: s.Flavour,
+		Argv: p.Argv, Environment: env, Fault: s.fault(), Public: s.Public,
+		Digests:     evidence.Digests{CLI: st.cli, Model: st.model, Encoder: st.encoder, Audio: st.audioSum, Evaluator: st.evaluator},
+		EncoderPath: evidence.EncoderPath{Derived: stagedEncoder, After: exists(st.path(stagedEncoder))},
+		Attempt:     s.Attempt, Normalisation: evidence.NormalisationVersion,
+		Stderr: norm.Stream(out.Stderr.Data, out.Stderr.Truncated, s.Public, evidence.Recognise),
+		Stdout: norm.Stream(out.Stdout.Data, out.Stdout.Truncated, s.Public, func(string) bool { return false }),
+	}
+	if !s.Public {
+		heard := evidence.CountWords(string(out.Stdout.Data))
+		e.Words = &heard
+	}
+	return e
 }
 
 func exists(path string) bool {

@@ -128,19 +128,7 @@ func (id *Identity) readLoad(f *macho.File, load macho.Load, data []byte) error 
 		if err := need(12); err != nil {
 			return err
 		}
-		at := order.Uint32(raw[8:])
-		if uint64(at) >= uint64(len(raw)) {
-			return fmt.Errorf("a name at %d of a load command of %d bytes", at, len(raw))
-		}
-		text, _, _ := bytes.Cut(raw[at:], []byte{0})
-		switch order.Uint32(raw) {
-		case lcLoadDylinker:
-			id.Loader = string(text)
-		case lcDyldEnvironment:
-			id.Environment = append(id.Environment, string(text))
-		default:
-			id.Libraries = append(id.Libraries, string(text))
-		}
+		return id.readName(order.Uint32(raw), order.Uint32(raw[8:]), raw)
 	case lcCodeSignature:
 		if err := need(16); err != nil {
 			return err
@@ -150,6 +138,23 @@ func (id *Identity) readLoad(f *macho.File, load macho.Load, data []byte) error 
 			return fmt.Errorf("code signature at %d of %d bytes, beyond the end of the file at %d", at, n, len(data))
 		}
 		return id.readSignature(data[at:at+n], data[:at])
+	}
+	return nil
+}
+
+// readName reads a load command that is a name, which begins at an offset of it.
+func (id *Identity) readName(command, at uint32, raw []byte) error {
+	if uint64(at) >= uint64(len(raw)) {
+		return fmt.Errorf("a name at %d of a load command of %d bytes", at, len(raw))
+	}
+	text, _, _ := bytes.Cut(raw[at:], []byte{0})
+	switch command {
+	case lcLoadDylinker:
+		id.Loader = string(text)
+	case lcDyldEnvironment:
+		id.Environment = append(id.Environment, string(text))
+	default:
+		id.Libraries = append(id.Libraries, string(text))
 	}
 	return nil
 }

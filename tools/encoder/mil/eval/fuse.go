@@ -163,19 +163,9 @@ func makeAttention(c *call) {
 	}
 	rows, keys, inner, outer := q.shape[r-2], k.shape[r-2], q.shape[r-1], v.shape[r-1]
 	batch := q.shape[:r-2]
-	ms := make([]int, r)
-	if mask != nil {
-		if mask.dtype != q.dtype && mask.dtype != mil.Bool {
-			c.fail("attn_mask is %s; expected bool or %s", mask.dtype, q.dtype)
-			return
-		}
-		scores := &node{shape: append(slices.Clone(batch), rows, keys), strides: make([]int, r)}
-		shape, _, strides, ok := broadcast(scores, mask)
-		if !ok || !slices.Equal(shape, scores.shape) {
-			c.fail("attn_mask %v does not broadcast to %v", mask.shape, scores.shape)
-			return
-		}
-		ms = strides
+	ms, ok := maskStrides(c, mask, q.dtype, append(slices.Clone(batch), rows, keys))
+	if !ok {
+		return
 	}
 	out := c.result(0, q.dtype, append(slices.Clone(batch), rows, outer))
 	if out == nil {
@@ -210,6 +200,24 @@ func makeAttention(c *call) {
 		}
 		f.pool.Attend(heads)
 	}, q, k, v, mask)
+}
+
+// maskStrides are the strides by which a mask, which may be nil, is read for scores of a shape. It fails the call and says
+// false where the mask does not fit.
+func maskStrides(c *call, mask *node, dtype mil.DType, scores []int) ([]int, bool) {
+	if mask == nil {
+		return make([]int, len(scores)), true
+	}
+	if mask.dtype != dtype && mask.dtype != mil.Bool {
+		c.fail("attn_mask is %s; expected bool or %s", mask.dtype, dtype)
+		return nil, false
+	}
+	shape, _, strides, ok := broadcast(&node{shape: scores, strides: make([]int, len(scores))}, mask)
+	if !ok || !slices.Equal(shape, scores) {
+		c.fail("attn_mask %v does not broadcast to %v", mask.shape, scores)
+		return nil, false
+	}
+	return strides, true
 }
 
 // addend is a boolean mask as what is added to scores: nothing where an element takes part, minus infinity where
