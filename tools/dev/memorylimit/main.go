@@ -33,9 +33,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "usage: memorylimit MODEL.bin")
 		return 2
 	}
-	checks := 0
-	for _, check := range []func(string) error{refusal, emergency} {
-		err := check(args[0])
+	checks := []struct {
+		about string
+		do    func(model string) error
+	}{
+		{"coregate fit refuses the model under 200 MiB by the group's figure, and not without a limit", refusal},
+		{"the governor's four steps come in order under 256 MiB, before the kernel kills", emergency},
+	}
+	for _, check := range checks {
+		err := check.do(args[0])
 		switch {
 		case errors.Is(err, errNoGroup):
 			fmt.Fprintln(stderr, "memorylimit: nothing was checked:", err)
@@ -44,9 +50,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 			fmt.Fprintln(stderr, "memorylimit:", err)
 			return 1
 		}
-		checks++
+		fmt.Fprintf(stdout, "ok   %s\n", check.about)
 	}
-	fmt.Fprintf(stdout, "%d agreements\n", checks)
+	fmt.Fprintf(stdout, "memorylimit: %d checks, 0 failed\n", len(checks))
 	return 0
 }
 
