@@ -214,9 +214,7 @@ func (c *checker) inspect(r *artifact.Report) bool {
 	}
 	// A quantised .bin is further from the source than float16 is.
 	coarse := c.Judgement.Policy == parity.GatePolicy || c.policy.AppliesTo == "float16" && quantised(r.Model)
-	for _, x := range r.Notes {
-		c.Notes = append(c.Notes, x)
-	}
+	c.Notes = append(c.Notes, r.Notes...)
 	if p := r.Pairing; p != nil && p.Finer && c.Reference == "" && coarse {
 		c.Add(reason.ReferenceCoarse, c.Encoder, "weights that are the .bin's own, or a reference of the source's",
 			fmt.Sprintf("%d values in %d tensors with more bits, by up to %.2g of the value", p.FinerValues, p.FinerTensors, p.FinerBy))
