@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope/envelopetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
@@ -42,8 +43,17 @@ func onBoth(t *testing.T, name, model string, change func(*gatefixture.World)) *
 	}
 	gatefixture.Physical(s)
 	s.Subject[0].Digest["sha256"] = gatefixture.Sum(t, l.program)
-	for i := range s.Predicate.Evidence {
-		s.Predicate.Evidence[i].SHA256 = evidence.SHA256([]byte(name + string(rune('0'+i))))
+	about := map[string]string{verdict.FactCLI: s.Subject[0].Digest["sha256"]}
+	for i, fact := range []string{verdict.FactCoreMLEvidence, verdict.FactCanaryEvidence, verdict.FactContrastEvidence} {
+		about[fact] = evidence.SHA256([]byte(name + string(rune('0'+i))))
+		s.Predicate.Evidence[i].SHA256 = about[fact]
+	}
+	for _, j := range s.Predicate.Judgements {
+		for fact, digest := range about {
+			if _, ok := j.Facts[fact]; ok {
+				j.Facts[fact] = digest
+			}
+		}
 	}
 	data, err := statement.Encode(s)
 	if err != nil {
