@@ -103,22 +103,21 @@ func Judge(coreml, contrast *evidence.Evidence, reference string, p *policy.Poli
 	profile := transcript.ProfileFor(language)
 	want := profile.Units(reference)
 	j.Facts[factReferenceWords] = len(want)
-	if coreml != nil && coreml.Fault != "none" {
-		j.Add(reason.FaultInjected, "fault", "no fault", coreml.Fault)
-	}
 	if len(want) == 0 {
 		j.Add(reason.EvidenceMissing, "reference", "reference words", "none")
 	}
-	if j.Verdict == reason.Failed {
-		return j, nil
+	if j.Verdict != reason.Failed {
+		heard := sideOf(j, "coreml", coreml, profile, want, reference)
+		ggml := sideOf(j, "contrast", contrast, profile, want, reference)
+		if heard != nil && ggml != nil {
+			l.between(j, heard, ggml)
+			l.reference(j, heard, ggml, want)
+		}
 	}
-	heard := sideOf(j, "coreml", coreml, profile, want, reference)
-	ggml := sideOf(j, "contrast", contrast, profile, want, reference)
-	if heard == nil || ggml == nil {
-		return j, nil
+	// After all else, so that a test of a double that misbehaves sees what its words gave away.
+	if coreml != nil && coreml.Fault != "none" {
+		j.Add(reason.FaultInjected, "fault", "no fault", coreml.Fault)
 	}
-	l.between(j, heard, ggml)
-	l.reference(j, heard, ggml, want)
 	return j, nil
 }
 
