@@ -25,10 +25,16 @@ Exits 0 when nothing changed, 1 when something did.`,
 				return fmt.Errorf("diff reads standard input once: name a file for A or B")
 			}
 			a, err := readStatement(cmd.InOrStdin(), args[0])
+			if refused, ok := newer(err); ok {
+				return refused.print(cmd.OutOrStdout(), args[0], asJSON)
+			}
 			if err != nil {
 				return err
 			}
 			b, err := readStatement(cmd.InOrStdin(), args[1])
+			if refused, ok := newer(err); ok {
+				return refused.print(cmd.OutOrStdout(), args[1], asJSON)
+			}
 			if err != nil {
 				return err
 			}

@@ -142,8 +142,17 @@ func encoderRows(row func(name, format string, args ...any), e *artifact.Encoder
 		return
 	}
 	row("encoder", "%s, %s %s, %d files, %d bytes", e.Path, e.Kind, e.Form, e.Files, e.Bytes)
-	row("digest", "%s", e.Digest)
-	row("specification", "version %d, macOS %s or newer", e.SpecificationVersion, e.MinimumMacOS)
+	if e.Digest != "" {
+		row("digest", "%s", e.Digest)
+	}
+	switch {
+	case e.MinimumMacOS != "":
+		row("specification", "version %d, macOS %s or newer", e.SpecificationVersion, e.MinimumMacOS)
+	case e.SpecificationVersion != 0:
+		row("specification", "version %d, of no known macOS", e.SpecificationVersion)
+	default:
+		row("specification", "not read")
+	}
 	if e.Program != "" {
 		row("program", "%s, %s, %d operations", e.Program, e.Opset, e.Operations)
 	}

@@ -205,6 +205,36 @@ func TestReportFile(t *testing.T) {
 	}
 }
 
+// TestNewerReceipt holds that a receipt of a newer version is told as such by each command that reads one, and is no
+// mistake of the command's.
+func TestNewerReceipt(t *testing.T) {
+	d := newDesk(t)
+	data, err := os.ReadFile(d.receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string][2]string{
+		"predicate": {"/coreml-run/v1", "/coreml-run/v2"},
+		"release":   {"/coreml-run/v1", "/coreml-release/v3"},
+		"schema":    {`"schema":1,`, `"newer":true,"schema":2,`},
+	} {
+		path := filepath.Join(t.TempDir(), "newer.json")
+		text := strings.Replace(string(data), edit[0], edit[1], 1)
+		if text == string(data) {
+			t.Fatalf("%s: nothing replaced", name)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"diff", path, d.receipt}, {"diff", d.receipt, path}, {"report", path}} {
+			code, out, errs := call(t, "", args...)
+			if code != 3 || !strings.Contains(out, "RECEIPT_NEWER") || !strings.Contains(out, "made by a newer version") {
+				t.Errorf("%s, %v: exit %d\n%s%s", name, args[0], code, out, errs)
+			}
+		}
+	}
+}
+
 // TestHostileTexts holds that what a signed file brings along cannot steer a terminal or make lines of its own.
 func TestHostileTexts(t *testing.T) {
 	d := newDesk(t)

@@ -34,6 +34,9 @@ and a measurement of parity; a file that is not of this receipt is refused. Of a
 				return fmt.Errorf("--format %s: expected html, junit or text", format)
 			}
 			s, signature, err := reported(cmd, args[0], key)
+			if refused, ok := newer(err); ok {
+				return refused.print(cmd.OutOrStdout(), args[0], false)
+			}
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
@@ -36,6 +37,9 @@ func decodeStatement(path string, data []byte) (s signable, err error) {
 	if e, err := envelope.Parse(data); err == nil {
 		data = e.Payload
 	}
+	if err := statement.Newer(data, statement.PredicateType, release.PredicateType); err != nil {
+		return signable{}, fmt.Errorf("%s: %w", path, err)
+	}
 	// A first look, to choose the strict reader.
 	var kind struct {
 		PredicateType string `json:"predicateType"`
@@ -49,6 +53,13 @@ func decodeStatement(path string, data []byte) (s signable, err error) {
 		return signable{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
+}
+
+// newer is the report of a receipt or release that a newer version made, if err is one: a verdict, and no mistake of the
+// command's.
+func newer(err error) (report, bool) {
+	refused, ok := refusal(err)
+	return refused, ok && refused.Has(reason.ReceiptNewer)
 }
 
 // readReceipt is readStatement where only a receipt will do.

@@ -10,6 +10,8 @@ const (
 	PatchForm        = "PATCH_FORM"
 	PatchApply       = "PATCH_APPLY"
 	PatchedFile      = "PATCHED_FILE"
+	PinVersions      = "PIN_VERSIONS"
+	SourceLineEnds   = "SOURCE_LINE_ENDS"
 	TreeUnpatched    = "TREE_UNPATCHED"
 	TreeUnverifiable = "TREE_UNVERIFIABLE"
 )
@@ -31,6 +33,10 @@ var pins = Table{
 		Do: "The source is another revision than the patch was made for; an offset is not taken."},
 	{Code: PatchedFile, Class: Fail, Means: "The patched file is not what the pin says comes of the patch.",
 		Do: "Source, patch and pin do not belong together: check each with `coregate pin verify`."},
+	{Code: PinVersions, Class: Fail, Means: "The versions that the pin states, and the build compiles in, are not those of the source's CMake files.",
+		Do: "Correct the pin's versions; `coregate pin make` reads them from the source."},
+	{Code: SourceLineEnds, Class: Fail, Means: "The source's lines end with CRLF where upstream's end with LF: a clone or an unpacking tool converted them. Nothing else in the named file differs.",
+		Do: "Check it out again with core.autocrlf=false, or unpack the archive without conversion."},
 	{Code: TreeUnpatched, Class: Fail, Means: "The tree is upstream's as it is. Without the patch a refusal may crash, so a build of it is unsupported.",
 		Do: "Apply the pinned patch, and nothing else."},
 	{Code: TreeUnverifiable, Class: Fail, Means: "The tree differs from upstream by more than the pinned patch: tracked, untracked and ignored files, modes and links all count.",

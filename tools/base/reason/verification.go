@@ -4,6 +4,7 @@ package reason
 const (
 	PredicateType       = "PREDICATE_TYPE"
 	ReceiptMalformed    = "RECEIPT_MALFORMED"
+	ReceiptNewer        = "RECEIPT_NEWER"
 	VerdictNotPass      = "VERDICT_NOT_PASS"
 	VerdictInconclusive = "VERDICT_INCONCLUSIVE"
 	LaneDemanded        = "LANE_DEMANDED"
@@ -24,6 +25,7 @@ const (
 var verification = Table{
 	{Code: PredicateType, Class: Fail, Means: "The signed statement is of another kind: its type or its predicate type is not a receipt's. A valid signature over something else proves nothing here.", Do: "Give the receipt of a gate."},
 	{Code: ReceiptMalformed, Class: Fail, Means: "The statement is not in the one form that a receipt has, or contradicts itself: unknown, missing or repeated members, bytes that are not canonical, a verdict that does not follow from its judgements.", Do: "Get the receipt again; if this is what was signed, gate again."},
+	{Code: ReceiptNewer, Class: Inconclusive, Means: "The receipt or release was made by a newer version of this project, in a form that this version does not know.", Do: "Verify it with the version that made it, or a newer one."},
 	{Code: VerdictNotPass, Class: Fail, Means: "The receipt is genuine and says that the gate failed.", Do: "Read its judgements."},
 	{Code: VerdictInconclusive, Class: Inconclusive, Means: "The receipt is genuine and says that the gate proved nothing.", Do: "Read its judgements."},
 	{Code: LaneDemanded, Class: Fail, Means: "The receipt was made on another lane than the one demanded. An emulated receipt never satisfies a demand for a physical one.", Do: "Gate on the lane that is demanded."},

@@ -19,6 +19,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gowebpki/jcs"
@@ -57,9 +58,24 @@ func DecodeCanonical(data []byte, out any) error {
 		return err
 	}
 	if !bytes.Equal(canonical, data) {
-		return fmt.Errorf("json: bytes are not in canonical form (RFC 8785): expected %d bytes, found %d", len(canonical), len(data))
+		return fmt.Errorf("json: bytes are not in canonical form (RFC 8785): %s", difference(canonical, data))
 	}
 	return nil
+}
+
+// difference says where two texts part, with some of what stands there.
+func difference(expected, found []byte) string {
+	at := 0
+	for at < min(len(expected), len(found)) && expected[at] == found[at] {
+		at++
+	}
+	piece := func(b []byte) string {
+		if at == len(b) {
+			return "the end"
+		}
+		return strconv.Quote(string(b[at:min(at+24, len(b))]))
+	}
+	return fmt.Sprintf("at byte %d expected %s, found %s (%d and %d bytes in all)", at, piece(expected), piece(found), len(expected), len(found))
 }
 
 // Canonical encodes v as RFC 8785 does: sorted keys, no white space, shortest numbers.

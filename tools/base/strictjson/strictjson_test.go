@@ -90,6 +90,22 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Another spelling of equal length is told by where it parts from the canonical one, and not by two equal numbers.
+func TestNotCanonicalSaysWhere(t *testing.T) {
+	for found, want := range map[string]string{
+		`{"any":{"x":[1,{"y":null}]},"float":5e-1}`:                           "missing",
+		strings.Replace(good, "0.5", "5E-1", 1):                               `expected "0.5,`,
+		strings.Replace(good, `"n","null":null}`, `"\u006e","null":null}`, 1): `expected "n\`,
+		good + " ": `expected the end, found " "`,
+		strings.Replace(strings.Replace(good, `"name":"n",`, "", 1), `{"any"`, `{"name":"n","any"`, 1): `expected "any`,
+	} {
+		err := strictjson.DecodeCanonical([]byte(found), &outer{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: found %v, want %q", found, err, want)
+		}
+	}
+}
+
 // TestCanonicalReadsBack holds that what could not be read is not written.
 func TestCanonicalReadsBack(t *testing.T) {
 	if _, err := strictjson.Canonical(outer{}); err == nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // inspectArchive looks into a zip, tar or tar.gz file that was given as an
-// encoder: it must be unpacked first, and should not be if its names or links
-// leave the folder. found is false for files of other kinds.
+// encoder: it must be unpacked first, or must not be where its names or links
+// leave the folder; never both. found is false for files of other kinds.
 func inspectArchive(name string) (found bool, list findings, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -55,7 +55,9 @@ func inspectArchive(name string) (found bool, list findings, err error) {
 		list.stop(unread, reason.ArtifactIsArchive, name, want, "an archive that cannot be read: "+err.Error())
 		return true, list, nil
 	}
-	list = a.escapes
+	if len(a.escapes) > 0 {
+		return true, a.escapes, nil // who is told not to unpack an archive is not told to unpack it
+	}
 	list.stop(unread, reason.ArtifactIsArchive, name, want, fmt.Sprintf("an archive of %d entries", a.entries))
 	return true, list, nil
 }
@@ -105,7 +107,7 @@ func (a *archive) add(name string, mode fs.FileMode, target string) error {
 	}
 	fault := func(found string) {
 		if len(a.escapes) < 100 {
-			a.escapes.fault(reason.ArchiveEscape, name, "names inside the folder that the archive is unpacked to", found)
+			a.escapes.stop(unread, reason.ArchiveEscape, name, "names inside the folder that the archive is unpacked to", found)
 		}
 	}
 	slashed := strings.ReplaceAll(name, `\`, "/")

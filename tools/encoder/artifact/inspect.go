@@ -168,7 +168,8 @@ func locate(model, given string, o Options) (string, findings, error) {
 	if uncompiled && filepath.Ext(filepath.Clean(given)) != ".mlmodelc" {
 		target = pkg
 	}
-	if !samePlace(given, target) {
+	// An archive is not renamed or moved but unpacked, or left alone.
+	if !samePlace(given, target) && !isArchive(given) {
 		found.fault(reason.EncoderName, given, target, given)
 	}
 	if uncompiled {

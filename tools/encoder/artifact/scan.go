@@ -169,7 +169,8 @@ func (s *scanner) link(rel, host string) {
 		}
 	}
 	if !inside {
-		code, effect = reason.ArtifactPathEscape, unread
+		// What such a link names is not the artifact's: reading stops here, so that no later finding gives other advice.
+		code, effect = reason.ArtifactPathEscape, closed|unread
 	}
 	if strings.Contains(filepath.ToSlash(target), "/blobs/") {
 		code = reason.ArtifactHubCache

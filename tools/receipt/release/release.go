@@ -147,7 +147,7 @@ func (e Entry) check() error {
 		return fmt.Errorf("release: receipt: %w", err)
 	}
 	if !hexDigest.MatchString(e.SHA256) {
-		return fmt.Errorf("release: digest of receipt %s is %q, expected 64 hexadecimal digits", e.Name, e.SHA256)
+		return fmt.Errorf("release: digest of receipt %s is %q, expected 64 hexadecimal digits in lower case", e.Name, e.SHA256)
 	}
 	if e.Lane != evidence.LanePhysical && e.Lane != evidence.LaneEmulated {
 		return fmt.Errorf("release: lane of receipt %s is %q, expected physical or emulated", e.Name, e.Lane)
@@ -212,6 +212,9 @@ func Encode(s *Statement) ([]byte, error) {
 
 // Decode reads the canonical bytes of a release and checks its form.
 func Decode(data []byte) (*Statement, error) {
+	if err := statement.Newer(data, PredicateType); err != nil {
+		return nil, err
+	}
 	s := &Statement{}
 	if err := strictjson.DecodeCanonical(data, s); err != nil {
 		return nil, fmt.Errorf("release: %w", err)

@@ -44,7 +44,7 @@ func (p *Predicate) checkNames() error {
 	}
 	for _, ref := range p.Policies {
 		if !wordForm.MatchString(ref.Name) || !hexDigest.MatchString(ref.SHA256) {
-			return fmt.Errorf("receipt: policy %q has digest %q, expected a word and 64 hexadecimal digits", ref.Name, ref.SHA256)
+			return fmt.Errorf("receipt: policy %q has digest %q, expected a word and 64 hexadecimal digits in lower case", ref.Name, ref.SHA256)
 		}
 	}
 	return nil

@@ -208,7 +208,7 @@ func CheckEvidence(list []EvidenceRef) error {
 			return fmt.Errorf("receipt: evidence %d is of kind %q, expected %q", i, e.Kind, everyRun[i])
 		}
 		if !hexDigest.MatchString(e.SHA256) {
-			return fmt.Errorf("receipt: evidence digest is %q, expected 64 hexadecimal digits", e.SHA256)
+			return fmt.Errorf("receipt: evidence digest is %q, expected 64 hexadecimal digits in lower case", e.SHA256)
 		}
 	}
 	return nil
@@ -358,8 +358,11 @@ func CheckSubjects(subjects []Resource) error {
 
 func (r Resource) check() error {
 	sum, ok := r.Digest["sha256"]
-	if !ok || len(r.Digest) != 1 || !hexDigest.MatchString(sum) {
+	if !ok || len(r.Digest) != 1 {
 		return fmt.Errorf("receipt: %s has digests %v, expected one sha256", r.Name, slices.Sorted(maps.Keys(r.Digest)))
+	}
+	if !hexDigest.MatchString(sum) {
+		return fmt.Errorf("receipt: %s has sha256 %q, expected 64 hexadecimal digits in lower case", r.Name, sum)
 	}
 	return nil
 }

@@ -167,6 +167,9 @@ func Encode(s *Statement) ([]byte, error) {
 
 // Decode reads the canonical bytes of a receipt and checks its form.
 func Decode(data []byte) (*Statement, error) {
+	if err := Newer(data, PredicateType); err != nil {
+		return nil, err
+	}
 	s := &Statement{}
 	if err := strictjson.DecodeCanonical(data, s); err != nil {
 		return nil, fmt.Errorf("receipt: %w", err)

@@ -153,6 +153,10 @@ func (r *Result) predicateType(data []byte) (string, bool) {
 	if json.Unmarshal(data, &kind) != nil || kind.PredicateType == nil {
 		return "", true
 	}
+	if err := statement.Newer(data, statement.PredicateType, release.PredicateType); err != nil {
+		r.AddReason(err.Reason)
+		return "", false
+	}
 	known := *kind.PredicateType == statement.PredicateType || *kind.PredicateType == release.PredicateType
 	if known && (kind.Type == nil || *kind.Type == statement.StatementType) {
 		return *kind.PredicateType, true

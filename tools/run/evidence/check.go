@@ -42,7 +42,7 @@ func (e *Evidence) Check() error {
 	}
 	for _, name := range sortedKeys(digests) {
 		if !hexDigest.MatchString(digests[name]) {
-			return fmt.Errorf("evidence: %s is %q, expected 64 hexadecimal digits", name, digests[name])
+			return fmt.Errorf("evidence: %s is %q, expected 64 hexadecimal digits in lower case", name, digests[name])
 		}
 	}
 	if (e.Kind == KindCoreML) != (e.Digests.Encoder != nil) {

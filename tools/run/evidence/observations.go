@@ -21,7 +21,7 @@ func DecodeObservations(data []byte) (*Observations, error) {
 		return nil, fmt.Errorf("observations: schema is %d, expected %d", o.Schema, Schema)
 	}
 	if !hexDigest.MatchString(o.EvidenceSHA256) {
-		return nil, fmt.Errorf("observations: evidence_sha256 is %q, expected 64 hexadecimal digits", o.EvidenceSHA256)
+		return nil, fmt.Errorf("observations: evidence_sha256 is %q, expected 64 hexadecimal digits in lower case", o.EvidenceSHA256)
 	}
 	if t, err := time.Parse(time.RFC3339, o.StartedAt); err != nil || t.UTC().Format(time.RFC3339) != o.StartedAt {
 		return nil, fmt.Errorf("observations: started_at is %q, expected RFC 3339 in UTC", o.StartedAt)

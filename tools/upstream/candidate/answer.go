@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -212,12 +213,25 @@ func (a *Answer) source(q Question) error {
 	} else if off, ok := patch.Offset(text); ok {
 		a.Patch = fmt.Sprintf("at an offset of %d lines", off)
 	}
+	applied := applyError(patch, text)
+	if applied != nil && applied.Code == reason.SourceLineEnds {
+		a.AddReason(applied.Reason) // the revision may be the patch's own
+		return nil
+	}
 	// Of what was not understood it is unknown whether it needs the patch.
 	if a.Patch != "exactly" && a.Batch.Unsafe() > 0 && a.Batch.Unread == "" {
 		a.Add(reason.CandidatePatch, a.Places[whispercpp.LibrarySource], "the patch applies exactly, or no early return needs it",
 			fmt.Sprintf("%d unsafe returns, and it applies %s", a.Batch.Unsafe(), a.Patch))
 	}
 	return nil
+}
+
+// applyError is the reason for which the patch does not apply, or nil.
+func applyError(p *pin.Patch, text []byte) *reason.Error {
+	_, err := p.Apply(text)
+	var found *reason.Error
+	errors.As(err, &found)
+	return found
 }
 
 // safe is the first condition: every early return, from the source.

@@ -199,6 +199,14 @@ func TestContractHoldsTheStream(t *testing.T) {
 	}
 }
 
+// A source with converted lines may be the patch's own revision: its line ends are named, and no other patch is asked for.
+func TestLineEndsAreNamed(t *testing.T) {
+	a := ask(t, strings.ReplaceAll(upstream, "\n", "\r\n"), nil)
+	if !a.Has("SOURCE_LINE_ENDS") || a.Has("CANDIDATE_PATCH") || a.Verdict != reason.Failed {
+		t.Errorf("found %v, want SOURCE_LINE_ENDS and no CANDIDATE_PATCH", a.Reasons)
+	}
+}
+
 // What was not understood needs a reader, and says nothing of the patch.
 func TestUnreadIsInconclusive(t *testing.T) {
 	a := ask(t, strings.Replace(upstream, "\n    whisper_batch batch;\n", "\n    whisper_batch batch = made();\n", 1), nil)

@@ -57,6 +57,9 @@ func VerifyTree(p *pin.Pin, patchBytes []byte, dir string) error {
 	}
 	original, err := patch.Revert(content)
 	if err != nil {
+		if converted := lineEnds(patch, content, err); converted != nil {
+			return converted
+		}
 		return dirty(p, dir, nodes, patch.Path+" does not hold the patch's lines")
 	}
 	patched := nodes[i].ID
@@ -76,6 +79,18 @@ func VerifyTree(p *pin.Pin, patchBytes []byte, dir string) error {
 	}
 	if found := pin.Digest(again); found != p.PatchedFile.SHA256 {
 		return reason.Errorf(reason.PatchedFile, filepath.Join(dir, patch.Path), "SHA-256 "+p.PatchedFile.SHA256, "%s", found)
+	}
+	return nil
+}
+
+// lineEnds is the reason of a file, patched or not, that only its line ends keep from being the pin's.
+func lineEnds(p *pin.Patch, content []byte, reverted error) error {
+	_, applied := p.Apply(content)
+	for _, err := range []error{reverted, applied} {
+		var found *reason.Error
+		if errors.As(err, &found) && found.Code == reason.SourceLineEnds {
+			return err
+		}
 	}
 	return nil
 }

@@ -196,7 +196,13 @@ func TestVerifyTreeRefuses(t *testing.T) {
 			func(t *testing.T, dir string) {
 				write(t, filepath.Join(dir, "src/w.cpp"), strings.ReplaceAll(after, "\n", "\r\n"))
 			},
-			"TREE_UNVERIFIABLE", "does not hold the patch's lines",
+			"SOURCE_LINE_ENDS", "lines that end with CRLF",
+		},
+		"line endings without the patch": {
+			func(t *testing.T, dir string) {
+				write(t, filepath.Join(dir, "src/w.cpp"), strings.ReplaceAll(before, "\n", "\r\n"))
+			},
+			"SOURCE_LINE_ENDS", "lines that end with CRLF",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

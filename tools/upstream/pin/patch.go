@@ -3,6 +3,7 @@ package pin
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -84,6 +85,9 @@ func parseFile(f *gitdiff.File, data []byte) (*Patch, error) {
 func (p *Patch) Apply(content []byte) ([]byte, error) {
 	var out bytes.Buffer
 	if err := gitdiff.Apply(&out, bytes.NewReader(content), p.file); err != nil {
+		if lines, converted := withLF(content); converted && gitdiff.Apply(io.Discard, bytes.NewReader(lines), p.file) == nil {
+			return nil, lineEnds(p.Path, "the patch fits the same lines with LF")
+		}
 		return nil, reason.Errorf(reason.PatchApply, p.Path, "each hunk exactly at its line", "%v", err)
 	}
 	return out.Bytes(), nil

@@ -11,7 +11,7 @@ import (
 // The whole tree's nodes must hash to the pin's tree; each file that the manifest names must be a node of
 // it; its content must hash to the node's id in SHA-1 and to the manifest's digest in SHA-256. If the
 // source is a clone, the commit object is hashed as well and must name that tree. The manifest's digest
-// must be the pin's.
+// must be the pin's, and so must the versions that the source's CMake files name.
 func Verify(p *Pin, m Manifest, src Source) error {
 	if found := m.Digest(); found != p.Manifest.SHA256 {
 		return reason.Errorf(reason.PinManifest, "content manifest of pin "+p.Name, "SHA-256 "+p.Manifest.SHA256, "%s", found)
@@ -30,6 +30,9 @@ func Verify(p *Pin, m Manifest, src Source) error {
 		return err
 	}
 	if tree != p.Tree {
+		if err := converted(m, src); err != nil {
+			return err
+		}
 		return reason.Errorf(reason.PinTree, "tree of pin "+p.Name, p.Tree, "%s, of %d entries", tree, len(nodes))
 	}
 	byPath := make(map[string]Node, len(nodes))
@@ -40,6 +43,9 @@ func Verify(p *Pin, m Manifest, src Source) error {
 		if err := verifyEntry(e, byPath, src); err != nil {
 			return err
 		}
+	}
+	if found := ReadVersions(src, p.Commit); found != p.Versions {
+		return reason.Errorf(reason.PinVersions, "versions of pin "+p.Name, found.String(), "%s", p.Versions)
 	}
 	return nil
 }

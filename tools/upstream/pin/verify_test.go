@@ -21,7 +21,7 @@ const (
 
 // files of a small upstream, with what makes git's order of tree entries special: a folder `a` beside `a.c` and `a-b`.
 var files = map[string]string{
-	"a/x.c": "x", "a.c": "dot", "a-b": "dash", "src/whisper.cpp": before, "run.sh": "#!/bin/sh\n",
+	"CMakeLists.txt": "project(\"whisper.cpp\" VERSION 1.9.1)\n", "a/x.c": "x", "a.c": "dot", "a-b": "dash", "src/whisper.cpp": before, "run.sh": "#!/bin/sh\n",
 }
 
 func writeTree(t *testing.T) string {
@@ -67,9 +67,11 @@ func world(t *testing.T) (*Pin, Manifest, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	commit := git(t, dir, "rev-parse", "HEAD")
 	return &Pin{
 		Name:        "test",
-		Commit:      git(t, dir, "rev-parse", "HEAD"),
+		Versions:    Versions{Whisper: "1.9.1", GGML: "unknown", GGMLCommit: commit[:9]},
+		Commit:      commit,
 		Tree:        git(t, dir, "rev-parse", "HEAD^{tree}"),
 		Manifest:    ManifestRef{File: "test.manifest", SHA256: m.Digest()},
 		Patch:       PatchRef{Label: "//patches:p.patch", SHA256: Digest([]byte(thePatch))},

@@ -10,6 +10,11 @@ var (
 	ggmlVersion    = regexp.MustCompile(`(?m)^set\(GGML_VERSION_(?:MAJOR|MINOR|PATCH) ([0-9]+)\)`)
 )
 
+// String is the versions on one line.
+func (v Versions) String() string {
+	return "whisper " + v.Whisper + ", ggml " + v.GGML + ", ggml commit " + v.GGMLCommit
+}
+
 // ReadVersions reads what a source's CMake files say about itself; "unknown" stands for what they do not say.
 func ReadVersions(src Source, commit string) Versions {
 	v := Versions{GGML: "unknown", GGMLCommit: commit[:min(9, len(commit))], Whisper: "unknown"}
