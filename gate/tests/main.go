@@ -1,6 +1,6 @@
 // Command verdict is the program of every gate_test: it reads judgements that actions wrote and exits 0 if they pass.
 //
-// The rule names the judgements in a manifest beside them, of which GATE_TEST is the runfiles path:
+// The rule names the judgements in a manifest beside them, of which GATE_TEST is the path below TEST_SRCDIR:
 //
 //	{"schema": 1, "label": "//gate:markers_test", "expect": [], "judgements": [{"name": "markers", "file": "_main/gate/markers.json"}]}
 //
@@ -63,10 +63,8 @@ func run(args []string, getenv func(string) string, stdout io.Writer) int {
 
 // read reads the manifest and the judgements that it names.
 func read(getenv func(string) string) (*manifest, []*verdict.Judgement, error) {
-	root := getenv("RUNFILES_DIR")
-	if root == "" {
-		root = getenv("TEST_SRCDIR")
-	}
+	// Bazel finds this program below TEST_SRCDIR. RUNFILES_DIR is whatever --test_env says, so it names nothing here.
+	root := getenv("TEST_SRCDIR")
 	path := getenv("GATE_TEST")
 	if path == "" || root == "" {
 		return nil, nil, errors.New("expected the runfiles of a gate_test, found none: run it with bazel test")

@@ -24,7 +24,7 @@ type box struct {
 func newBox(t *testing.T, list ...*verdict.Judgement) *box {
 	t.Helper()
 	b := &box{t: t, root: t.TempDir(), m: map[string]any{"schema": 1, "label": "//gate:it_test", "expect": []string{}}}
-	b.env = map[string]string{"RUNFILES_DIR": b.root, "GATE_TEST": "_main/gate/it_test.gate.json"}
+	b.env = map[string]string{"TEST_SRCDIR": b.root, "GATE_TEST": "_main/gate/it_test.gate.json"}
 	named := []map[string]string{}
 	for _, j := range list {
 		file := "_main/gate/" + j.Name + ".json"
@@ -109,7 +109,7 @@ func TestNothingElseCounts(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]string{
-		"TESTBRIDGE_TEST_ONLY": "none", "TEST_TOTAL_SHARDS": "9", "TEST_SHARD_INDEX": "8", "GATE_EXPECT": "LOAD_MARKER_ABSENT", "GATE_POLICY": "x", "TEST_SRCDIR": t.TempDir(),
+		"TESTBRIDGE_TEST_ONLY": "none", "TEST_TOTAL_SHARDS": "9", "TEST_SHARD_INDEX": "8", "GATE_EXPECT": "LOAD_MARKER_ABSENT", "GATE_POLICY": "x",
 		"TEST_RUNNER_FAIL_FAST": "1", "TEST_SHARD_STATUS_FILE": filepath.Join(t.TempDir(), "status"), "XML_OUTPUT_FILE": "x", "GO_TEST_RUN_FROM_BAZEL": "1",
 	} {
 		b := red()
@@ -117,6 +117,23 @@ func TestNothingElseCounts(t *testing.T) {
 		if code, out := b.run(); code == 0 {
 			t.Errorf("%s=%s: exit 0\n%s", name, value, out)
 		}
+	}
+}
+
+// TestOtherRunfiles holds that runfiles which a caller names replace no judgement.
+func TestOtherRunfiles(t *testing.T) {
+	other := newBox(t, verdict.NewJudgement("markers"))
+	if code, out := other.run(); code != 0 {
+		t.Fatalf("expected the other runfiles to pass by themselves, found %d:\n%s", code, out)
+	}
+	b := newBox(t, failing("markers", reason.NoCoreMLBuild))
+	b.env["RUNFILES_DIR"] = other.root
+	if code, out := b.run(); code != 1 || !strings.Contains(out, reason.NoCoreMLBuild) {
+		t.Errorf("expected exit 1 with %s, found %d:\n%s", reason.NoCoreMLBuild, code, out)
+	}
+	b.env["TEST_SRCDIR"] = ""
+	if code, out := b.run(); code != 1 || !strings.Contains(out, "nothing was judged") {
+		t.Errorf("expected exit 1 without runfiles of its own, found %d:\n%s", code, out)
 	}
 }
 
@@ -148,7 +165,7 @@ func TestBrokenInputs(t *testing.T) {
 		}},
 		{"another schema", func(b *box) { b.m["schema"] = 2 }},
 		{"no manifest", func(b *box) { b.env["GATE_TEST"] = "" }},
-		{"no runfiles", func(b *box) { b.env["RUNFILES_DIR"] = "" }},
+		{"no runfiles", func(b *box) { b.env["TEST_SRCDIR"] = "" }},
 	} {
 		b := newBox(t, verdict.NewJudgement("markers"))
 		if code, out := b.run(); code != 0 {
