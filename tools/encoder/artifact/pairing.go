@@ -73,6 +73,9 @@ type pairing struct {
 	// found says by what each tensor was matched, piece by piece.
 	found      map[string][]match
 	unreadable []string
+	// room and raw are the memory that a tensor and a weight are read into.
+	room, steps []float32
+	raw         []byte
 }
 
 // match is a tensor, or a piece of one, and where it stands.
@@ -83,6 +86,22 @@ type match struct {
 	// of says which piece of how many along which axis; count is 1 for a whole tensor.
 	count, at int64
 	columns   bool
+}
+
+// forget drops what only finding tensors needs.
+func (p *pairing) forget() {
+	p.room, p.steps = nil, nil
+	for _, views := range p.views {
+		for _, v := range views {
+			v.samples = nil
+		}
+	}
+}
+
+// bare is the match without the tensor's values, so that they need not stay in memory.
+func (m match) bare() match {
+	m.target = &target{name: m.target.name, typ: m.target.typ, shape: m.target.shape}
+	return m
 }
 
 // newPairing looks for every encoder tensor of the model among the weights.
@@ -101,10 +120,12 @@ func newPairing(m *ggml.Model, list []*weight, d *decompressor) (*pairing, error
 		if err := p.unread.index(unread, p.shapes()); err != nil {
 			return nil, err
 		}
+		p.unread.raw = nil
 	}
 	if err := p.index(read, p.shapes()); err != nil {
 		return nil, err
 	}
+	p.raw = nil
 	for _, t := range m.Tensors {
 		if !strings.HasPrefix(t.Name, "encoder.") {
 			continue
@@ -113,6 +134,10 @@ func newPairing(m *ggml.Model, list []*weight, d *decompressor) (*pairing, error
 		if err := p.find(t); err != nil {
 			return nil, err
 		}
+	}
+	p.forget()
+	if p.unread != nil {
+		p.unread.forget()
 	}
 	for _, w := range read {
 		if !w.used && !w.zero {
@@ -263,7 +288,7 @@ func (p *pairing) find(t ggml.Tensor) error {
 	}
 	// It is this tensor, changed: not another weight that matches nothing.
 	m.view.w.used = true
-	p.found[t.Name] = []match{m}
+	p.found[t.Name] = []match{m.bare()}
 	p.Differing = append(p.Differing, Difference{Tensor: t.Name, Weight: m.view.w.name, Values: c.wrong, Of: c.n,
 		RelativeRMS: math.Round(c.relative()*1e8) / 1e8})
 	return nil
@@ -273,7 +298,7 @@ func (p *pairing) matched(name string, c *comparison, m match) {
 	p.Matched++
 	p.count(c)
 	m.view.w.used = true
-	p.found[name] = append(p.found[name], m)
+	p.found[name] = append(p.found[name], m.bare())
 }
 
 func (p *pairing) count(c *comparison) {
@@ -307,7 +332,7 @@ func (p *pairing) split(t *target, forms []*form) (bool, error) {
 			return false, err
 		}
 		m.count, m.at, m.columns = heads, at, columns
-		all, sums = append(all, m), append(sums, c)
+		all, sums = append(all, m.bare()), append(sums, c)
 	}
 	p.Matched++
 	for i, m := range all {

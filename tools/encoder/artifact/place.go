@@ -47,7 +47,7 @@ type flow struct {
 // place follows the data through the program. It adds to the pairing what the places tell; a nil flow means that the
 // program could not be followed, which is then a finding.
 func (e *encoder) place(ctx context.Context, p *pairing, main *mil.Function) (*flow, error) {
-	t, err := dataflow.Run(ctx, main, e.art, p.model.Hyperparameters, p.tensors)
+	t, err := dataflow.RunRows(ctx, main, e.art, p.model.Hyperparameters, p.tensors, p.rows())
 	var u *eval.Unsupported
 	switch {
 	case ctx.Err() != nil:
@@ -163,9 +163,8 @@ func (p *pairing) tensors(name string, shape []int) ([]float32, error) {
 
 // take puts the values of one match into those of its tensor.
 func (p *pairing) take(values []float32, t ggml.Tensor, m match) error {
-	if m.count == 1 && m.view.whole && m.view.w.op == nil && m.form.plain() && m.form.scale == 1 && floatTypes[m.view.w.typ] == t.Type &&
-		!slices.ContainsFunc(p.Differing, func(d Difference) bool { return d.Tensor == t.Name }) {
-		return nil // they are the same
+	if p.untouched(t, m) {
+		return nil
 	}
 	x, err := p.whole(m.view.w)
 	if err != nil {
@@ -193,6 +192,12 @@ func (p *pairing) take(values []float32, t ggml.Tensor, m match) error {
 		values[m.position(i)] = v
 	}
 	return nil
+}
+
+// untouched says that a match has the tensor's values just as the .bin has them.
+func (p *pairing) untouched(t ggml.Tensor, m match) bool {
+	return m.count == 1 && m.view.whole && m.view.w.op == nil && m.form.plain() && m.form.scale == 1 && floatTypes[m.view.w.typ] == t.Type &&
+		!slices.ContainsFunc(p.Differing, func(d Difference) bool { return d.Tensor == t.Name })
 }
 
 // position is where element i of a match's piece stands in the whole tensor.

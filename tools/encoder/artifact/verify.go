@@ -225,6 +225,9 @@ func (p *pairing) verify(t *target, v *view, f *form, hasty bool) (*comparison, 
 	return c, nil
 }
 
+// piece is how many bytes are compared or decoded at a time: whole values of every type.
+const piece = 1 << 18
+
 // identical reports whether tensor and weight are the same bytes of one type, which is the usual case, and the quick one.
 func (p *pairing) identical(t *target, w *weight) (bool, error) {
 	typ, data, err := p.stored(w)
@@ -235,14 +238,20 @@ func (p *pairing) identical(t *target, w *weight) (bool, error) {
 	if !ok || m.Elements() != w.elements() {
 		return false, nil // a part of a tensor
 	}
-	ours, theirs := make([]byte, m.Size), make([]byte, m.Size)
-	if n, err := data.ReadAt(ours, 0); int64(n) < m.Size {
-		return false, fmt.Errorf("read weight %s: %w", w.name, err)
+	ours, theirs, from := make([]byte, piece), make([]byte, piece), p.model.Data(m)
+	for at := int64(0); at < m.Size; at += piece {
+		n := int(min(piece, m.Size-at))
+		if got, err := data.ReadAt(ours[:n], at); got < n {
+			return false, fmt.Errorf("read weight %s: %w", w.name, err)
+		}
+		if got, err := from.ReadAt(theirs[:n], at); got < n {
+			return false, fmt.Errorf("read tensor %s: %w", t.name, err)
+		}
+		if !bytes.Equal(ours[:n], theirs[:n]) {
+			return false, nil
+		}
 	}
-	if n, err := p.model.Data(m).ReadAt(theirs, 0); int64(n) < m.Size {
-		return false, fmt.Errorf("read tensor %s: %w", t.name, err)
-	}
-	return bytes.Equal(ours, theirs), nil
+	return true, nil
 }
 
 func (p *pairing) whole(w *weight) (*whole, error) {
@@ -257,12 +266,20 @@ func (p *pairing) whole(w *weight) (*whole, error) {
 		return nil, err
 	}
 	info, _ := typ.Info()
-	raw := make([]byte, w.elements()*info.BlockBytes)
-	if n, err := data.ReadAt(raw, 0); n < len(raw) {
-		return nil, fmt.Errorf("read weight %s: %w", w.name, err)
-	}
 	values := make([]float32, w.elements())
-	return &whole{value: func(i int64) float32 { return values[i] }}, ggml.Decode(typ, values, raw)
+	raw := make([]byte, min(piece, w.elements()*info.BlockBytes))
+	for at := int64(0); at < w.elements(); {
+		b := raw[:min(int64(len(raw)), (w.elements()-at)*info.BlockBytes)]
+		if n, err := data.ReadAt(b, at*info.BlockBytes); n < len(b) {
+			return nil, fmt.Errorf("read weight %s: %w", w.name, err)
+		}
+		n := int64(len(b)) / info.BlockBytes
+		if err := ggml.Decode(typ, values[at:][:n], b); err != nil {
+			return nil, err
+		}
+		at += n
+	}
+	return &whole{value: func(i int64) float32 { return values[i] }}, nil
 }
 
 func (p *pairing) decompressed(op *mil.Op) (*whole, error) {

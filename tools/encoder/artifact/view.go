@@ -111,10 +111,16 @@ func (t *target) part(count, at int64, columns bool) *target {
 	return p
 }
 
+// target reads a tensor. Its values are there until the next one is read.
 func (p *pairing) target(t ggml.Tensor) (*target, error) {
 	x := &target{name: t.Name, typ: t.Type, shape: squeeze(t.Shape())}
-	var err error
-	if x.values, err = p.model.Float32s(t); err != nil {
+	p.room = slices.Grow(p.room[:0], int(t.Elements()))
+	x.values = p.room[:t.Elements()]
+	err := p.model.Values(t, func(first int64, v []float32) error {
+		copy(x.values[first:], v)
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("read tensor %s: %w", t.Name, err)
 	}
 	info, _ := t.Type.Info()
@@ -125,7 +131,8 @@ func (p *pairing) target(t ggml.Tensor) (*target, error) {
 	if n, err := p.model.Data(t).ReadAt(raw, 0); n < len(raw) {
 		return nil, fmt.Errorf("read tensor %s: %w", t.Name, err)
 	}
-	x.steps = make([]float32, len(x.values))
+	p.steps = slices.Grow(p.steps[:0], len(x.values))
+	x.steps = p.steps[:len(x.values)]
 	return x, ggml.Steps(t.Type, x.steps, raw)
 }
 
@@ -175,7 +182,7 @@ func (p *pairing) index(list []*weight, shapes [][]int64) error {
 	return nil
 }
 
-// reader reads a weight whole and gives its values by index; nil where they cannot be decoded, which is noted.
+// reader reads a weight whole and gives its values by index, until the next one is read; nil where they cannot be decoded, which is noted.
 func (p *pairing) reader(w *weight) (func(int64) float32, error) {
 	typ, data, err := p.stored(w)
 	if isUnsupported(err) {
@@ -186,7 +193,9 @@ func (p *pairing) reader(w *weight) (func(int64) float32, error) {
 		return nil, fmt.Errorf("weight %s: %w", w.name, err)
 	}
 	info, _ := typ.Info()
-	raw := make([]byte, w.elements()*info.BlockBytes)
+	size := int(w.elements() * info.BlockBytes)
+	p.raw = slices.Grow(p.raw[:0], size)
+	raw := p.raw[:size]
 	if n, err := data.ReadAt(raw, 0); n < len(raw) && err != io.EOF {
 		return nil, fmt.Errorf("read weight %s: %w", w.name, err)
 	}

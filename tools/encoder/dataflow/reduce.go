@@ -53,6 +53,8 @@ type reducer struct {
 	// what they are rounded to: the reference has them exactly, and how finely a
 	// program computes is not asked here.
 	exact map[uint16]float32
+	// late are the large constants, which are read when the evaluation needs them.
+	late []constant
 }
 
 func newReducer(f *mil.Function, w mil.Weights, h ggml.Hyperparameters, by int64) *reducer {
@@ -155,11 +157,7 @@ func (r *reducer) op(op *mil.Op) (*mil.Op, error) {
 		c.Outputs = append(c.Outputs, r.param(o))
 	}
 	if constexpr.Is(op) {
-		t, err := r.constants.Apply(op)
-		if err != nil {
-			return nil, err
-		}
-		v, err := r.tensor(t[len(t)-1])
+		v, err := r.decompressed(op)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +205,10 @@ func (r *reducer) value(v *mil.Value) (*mil.Value, error) {
 	if v == nil || !v.Type.IsTensor() || v.Type.DType == mil.String || v.Type.DType == mil.Bool {
 		return v, nil
 	}
-	t, err := mil.Resolve(v, r.weights)
+	if r.large(v.Type) {
+		return r.postpone(constant{typ: v.Type, value: v})
+	}
+	t, err := r.resolve(v)
 	if err != nil {
 		return nil, err
 	}

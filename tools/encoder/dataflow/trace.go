@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
@@ -53,23 +54,30 @@ func (t *Trace) Step(name string) *Step {
 // without the prefix "encoder."; its errors end the run. A program that cannot be evaluated gives an
 // *eval.Unsupported, or ErrControlFlow.
 func Run(ctx context.Context, f *mil.Function, w mil.Weights, h ggml.Hyperparameters, tensors reference.Tensors) (*Trace, error) {
+	return RunRows(ctx, f, w, h, tensors, nil)
+}
+
+// RunRows is Run with the definition's matrices given by rows, unless rows is nil, so that none is in memory whole. Of
+// the program's large constants one operation's are in memory at a time.
+func RunRows(ctx context.Context, f *mil.Function, w mil.Weights, h ggml.Hyperparameters, tensors reference.Tensors, rows reference.Rows) (*Trace, error) {
 	by := divisor(h)
-	t, err := run(ctx, f, w, h, tensors, by)
+	t, err := run(ctx, f, w, h, tensors, rows, by)
 	if err != nil && by > 1 && ctx.Err() == nil {
 		// Not every extent that the divisor divides counted positions.
-		if whole, err := run(ctx, f, w, h, tensors, 1); err == nil {
+		if whole, err := run(ctx, f, w, h, tensors, rows, 1); err == nil {
 			return whole, nil
 		}
 	}
 	return t, err
 }
 
-func run(ctx context.Context, f *mil.Function, w mil.Weights, h ggml.Hyperparameters, tensors reference.Tensors, by int64) (*Trace, error) {
-	p, err := newReducer(f, w, h, by).function(f)
+func run(ctx context.Context, f *mil.Function, w mil.Weights, h ggml.Hyperparameters, tensors reference.Tensors, rows reference.Rows, by int64) (*Trace, error) {
+	r := newReducer(f, w, h, by)
+	p, err := r.function(f)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := eval.Compile(p, f.Name, nil, eval.Options{KeepAll: true})
+	plan, err := eval.Compile(p, f.Name, r, eval.Options{KeepAll: true, Late: r})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +87,7 @@ func run(ctx context.Context, f *mil.Function, w mil.Weights, h ggml.Hyperparame
 	h.AudioCtx /= int(by)
 	mel := noise(h.Mels * h.MelFrames())
 	t := &Trace{Positions: h.AudioCtx}
-	if err := t.reference(ctx, h, tensors, mel); err != nil {
+	if err := t.reference(ctx, h, tensors, rows, mel); err != nil {
 		return nil, err
 	}
 	in := plan.Inputs[0]
@@ -108,7 +116,7 @@ func noise(n int) []float32 {
 	return out
 }
 
-func (t *Trace) reference(ctx context.Context, h ggml.Hyperparameters, tensors reference.Tensors, mel []float32) error {
+func (t *Trace) reference(ctx context.Context, h ggml.Hyperparameters, tensors reference.Tensors, rows reference.Rows, mel []float32) error {
 	e, err := reference.Of(h, tensors)
 	if err != nil {
 		return err
@@ -122,6 +130,7 @@ func (t *Trace) reference(ctx context.Context, h ggml.Hyperparameters, tensors r
 			t.Steps = append(t.Steps, s)
 		}
 	}
+	e.Rows = rows
 	e.Observe, e.Inner = note(false), note(true)
 	_, err = e.Encode(ctx, mel)
 	return err
@@ -129,7 +138,7 @@ func (t *Trace) reference(ctx context.Context, h ggml.Hyperparameters, tensors r
 
 // see compares a value of the program with every step.
 func (t *Trace) see(s eval.Traced) {
-	if s.DType != mil.Float32 {
+	if s.DType != mil.Float32 || !slices.ContainsFunc(t.Steps, func(x Step) bool { return 4*len(x.want) == len(s.Data) }) {
 		return
 	}
 	v := make([]float32, len(s.Data)/4)
@@ -153,6 +162,9 @@ func (s *Step) consider(from eval.Traced, v []float32) {
 		}
 		if snr := s.compare(v, crossed, free, 1); snr > s.SNR {
 			s.SNR, s.Op, s.Value, s.Line = snr, from.Op, from.Name, from.Line
+			if s.Inner {
+				continue // nothing is asked of its increments
+			}
 			if s.got = v; crossed {
 				s.got = turned(v, s.rows, s.columns)
 			}

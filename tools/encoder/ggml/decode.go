@@ -162,6 +162,24 @@ func (m *Model) Float32s(t Tensor) ([]float32, error) {
 	return out, nil
 }
 
+// Part decodes n values of a tensor from one on, row-major over Shape.
+func (m *Model) Part(t Tensor, first, n int64) ([]float32, error) {
+	info, ok := t.Type.Info()
+	if !ok || !t.Type.Decodable() || first < 0 || n < 0 || n > t.Elements()-first {
+		return nil, fmt.Errorf("tensor %s of type %s with %d values: no %d values from %d on can be decoded", t.Name, t.Type, t.Elements(), n, first)
+	}
+	from, to := first/info.Block, (first+n+info.Block-1)/info.Block
+	raw := make([]byte, (to-from)*info.BlockBytes)
+	if got, err := m.r.ReadAt(raw, t.Offset+from*info.BlockBytes); got < len(raw) {
+		return nil, shortRead(err, t.Offset, "data of tensor "+t.Name)
+	}
+	values := make([]float32, (to-from)*info.Block)
+	if err := Decode(t.Type, values, raw); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	return values[first-from*info.Block:][:n], nil
+}
+
 // MelFilters reads the filter bank: Filters.Rows rows of Filters.Columns values.
 func (m *Model) MelFilters() ([]float32, error) {
 	out := make([]float32, m.Filters.Rows*m.Filters.Columns)

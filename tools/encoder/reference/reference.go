@@ -55,12 +55,19 @@ type Encoder struct {
 	// attn.out and mlp.2 take in. All are positions by channels.
 	Inner Observe
 
+	// Rows, when set, gives the matrices of products and the kernels of convolutions a block of rows at a time, so that
+	// none is in memory whole. It does not change results.
+	Rows Rows
+
 	tensors Tensors
 	dims    ggml.Hyperparameters
 }
 
 // Tensors gives the elements of the encoder's tensor of a name, without the prefix "encoder.", in row-major order.
 type Tensors func(name string, shape []int) ([]float32, error)
+
+// Rows gives count rows of a tensor from one on, a row being what belongs to one index of the first extent.
+type Rows func(name string, shape []int, first, count int) ([]float32, error)
 
 // New prepares the encoder of an open model, after checking that the model has
 // every tensor that its header calls for.
@@ -143,6 +150,34 @@ func (r *run) weights(name string, shape ...int) []float32 {
 
 func (r *run) tensor(name string, shape ...int) []float64 { return widen(r.weights(name, shape...)) }
 
+// blockValues is about how many values of a matrix are read at a time: whole panels.
+const blockValues = 1 << 18
+
+// blocks visits a tensor's rows, in blocks if they can be had so.
+func (r *run) blocks(name string, shape []int, visit func(first, count int, w []float32)) {
+	rows := shape[0]
+	if r.Rows == nil {
+		if w := r.weights(name, shape...); r.err == nil {
+			visit(0, rows, w)
+		}
+		return
+	}
+	columns := int(elements(shape[1:]))
+	step := max(1, blockValues/(columns*tileColumns)) * tileColumns
+	for first := 0; first < rows && r.err == nil; first += step {
+		count := min(step, rows-first)
+		w, err := r.Rows(name, shape, first, count)
+		if err == nil && len(w) != count*columns {
+			err = fmt.Errorf("expected %d rows of %d, found %d values", count, columns, len(w))
+		}
+		if err != nil {
+			r.err = fmt.Errorf("tensor encoder.%s: %w", name, err)
+			return
+		}
+		visit(first, count, w)
+	}
+}
+
 func (r *run) see(name string, rows, columns int, v []float64) {
 	if r.err == nil && r.Observe != nil {
 		r.Observe(name, rows, columns, v)
@@ -187,7 +222,6 @@ func (r *run) encode(mel []float32) ([]float64, error) {
 // conv convolves channels of n values with kernels of 3, then applies GELU.
 // The result is outs channels of n/stride values.
 func (r *run) conv(name string, x []float64, channels, n, outs, stride int) []float64 {
-	w := r.tensor(name+".weight", outs, channels, 3)
 	b := r.tensor(name+".bias", outs)
 	if r.err != nil {
 		return nil
@@ -206,7 +240,13 @@ func (r *run) conv(name string, x []float64, channels, n, outs, stride int) []fl
 	}
 	taps := channels * 3
 	y := make([]float64, outs*positions)
-	r.multiply(y, positions, view(w, outs, taps), pack(r, view(windows, positions, taps).transposed()))
+	right := pack(r, view(windows, positions, taps).transposed())
+	r.blocks(name+".weight", []int{outs, channels, 3}, func(first, count int, w []float32) {
+		r.multiply(y[first*positions:], positions, view(widen(w), count, taps), right)
+	})
+	if r.err != nil {
+		return nil
+	}
 	series := erfSeries()
 	r.parallel(outs, func(o int) {
 		row := y[o*positions : (o+1)*positions]
@@ -219,7 +259,6 @@ func (r *run) conv(name string, x []float64, channels, n, outs, stride int) []fl
 
 // linear is x·Wᵀ + b for ctx rows; without a name for the bias there is none.
 func (r *run) linear(x []float64, name string, ins, outs int, bias bool) []float64 {
-	w := r.weights(name+".weight", outs, ins)
 	var b []float64
 	if bias {
 		b = r.tensor(name+".bias", outs)
@@ -228,7 +267,12 @@ func (r *run) linear(x []float64, name string, ins, outs int, bias bool) []float
 		return nil
 	}
 	y := make([]float64, r.dims.AudioCtx*outs)
-	r.multiply(y, outs, view(x, r.dims.AudioCtx, ins), pack(r, view(w, outs, ins).transposed()))
+	r.blocks(name+".weight", []int{outs, ins}, func(first, count int, w []float32) {
+		r.multiply(y[first:], outs, view(x, r.dims.AudioCtx, ins), pack(r, view(w, count, ins).transposed()))
+	})
+	if r.err != nil {
+		return nil
+	}
 	if bias {
 		r.parallel(r.dims.AudioCtx, func(i int) { plus(y[i*outs:(i+1)*outs], b) })
 	}

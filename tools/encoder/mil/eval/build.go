@@ -223,6 +223,10 @@ func (b *builder) constantNode(name string, v *mil.Value) (*node, error) {
 	if !b.resolve {
 		return n, nil
 	}
+	if late := b.options.Late; late != nil && v.Blob != nil && late.Is(*v.Blob) {
+		n.late = v.Blob
+		return n, nil
+	}
 	r, err := mil.Resolve(v, b.weights)
 	if err != nil {
 		return nil, err

@@ -86,8 +86,18 @@ type Options struct {
 	Threads int
 	// MaxBytes bounds the memory for values in between; zero means 8 GiB.
 	MaxBytes int64
-	// KeepAll keeps every value readable for [Plan.Trace] and fuses nothing.
+	// KeepAll makes every value that the program names, for [Plan.Trace], and fuses nothing.
 	KeepAll bool
+	// Late, when set, gives constants that are read when an operation needs them, and dropped after it.
+	Late Late
+}
+
+// Late finds the bytes of constants while a program runs, so that they are never all in memory.
+type Late interface {
+	// Is reports whether the constant is read late. All others are found by the program's weights.
+	Is(ref mil.BlobRef) bool
+	// Read fills into, which is as long as the constant.
+	Read(ref mil.BlobRef, into []byte) error
 }
 
 // limit is MaxBytes or its default.
@@ -117,6 +127,7 @@ type Plan struct {
 	inputs  []*node
 	outputs []*node
 	arena   []byte
+	late    Late
 	need    int
 	pool    *kernel.Pool
 }
@@ -170,7 +181,7 @@ func (p *Plan) Trace(ctx context.Context, inputs map[string]mil.Tensor, see func
 }
 
 func (p *Plan) run(ctx context.Context, inputs map[string]mil.Tensor, see func(Traced)) (map[string]mil.Tensor, error) {
-	f := &frame{buf: make([][]byte, len(p.nodes)), pool: p.pool}
+	f := &frame{buf: make([][]byte, len(p.nodes)), pool: p.pool, late: p.late}
 	for _, n := range p.inputs {
 		t, ok := inputs[n.name]
 		if !ok {
@@ -199,6 +210,9 @@ func (p *Plan) run(ctx context.Context, inputs map[string]mil.Tensor, see func(T
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if err := f.load(s, see != nil); err != nil {
+			return nil, fmt.Errorf("line %d: %s: %w", s.line, s.op, err)
+		}
 		s.run(f)
 		if f.err != nil {
 			return nil, fmt.Errorf("line %d: %s: %w", s.line, s.op, f.err)
@@ -208,9 +222,13 @@ func (p *Plan) run(ctx context.Context, inputs map[string]mil.Tensor, see func(T
 				see(Traced{s.op, o.name, s.line, f.tensor(o)})
 			}
 		}
+		f.release(s)
 	}
 	out := map[string]mil.Tensor{}
 	for i, n := range p.outputs {
+		if err := f.read(n.root); err != nil {
+			return nil, err
+		}
 		t := f.tensor(n)
 		t.Data = append([]byte(nil), t.Data...)
 		out[p.Outputs[i].Name] = t

@@ -14,7 +14,7 @@ func (b *builder) finish(o Options) (*Plan, error) {
 		b.results[i] = b.dense(&call{op: noOp}, n)
 	}
 	p := &Plan{Outputs: b.outputs, Warnings: b.warnings, steps: b.steps, inputs: b.inputs, outputs: b.results,
-		pool: kernel.NewPool(o.Threads)}
+		pool: kernel.NewPool(o.Threads), late: o.Late}
 	for _, n := range b.inputs {
 		p.Inputs = append(p.Inputs, feature(n.name, n))
 	}
@@ -22,11 +22,6 @@ func (b *builder) finish(o Options) (*Plan, error) {
 		p.steps = fuse(p.steps, p.outputs)
 	}
 	p.number()
-	if o.KeepAll {
-		for _, n := range p.nodes {
-			n.last = len(p.steps)
-		}
-	}
 	p.place()
 	if p.need > o.limit() {
 		return nil, fmt.Errorf("the program's values need %d bytes at once, more than the limit of %d", p.need, o.limit())
@@ -65,7 +60,7 @@ func (p *Plan) number() {
 func (p *Plan) place() {
 	var live []*node
 	for _, n := range p.nodes {
-		if n.constant == nil && !n.input {
+		if n.constant == nil && n.late == nil && !n.input {
 			live = append(live, n)
 		}
 	}

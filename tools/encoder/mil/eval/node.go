@@ -19,8 +19,9 @@ type node struct {
 	offset  int   // in elements, into the root's storage
 	root    *node // itself for a root
 
-	value    *mil.Value // of a constant, nil for everything else
-	constant []byte     // bytes of a resolved numeric constant
+	value    *mil.Value   // of a constant, nil for everything else
+	constant []byte       // bytes of a resolved numeric constant
+	late     *mil.BlobRef // of a constant that is read when it is needed
 	input    bool
 
 	// Of roots: index into frame.buf, size, place in the arena (-1 outside it),
@@ -44,6 +45,9 @@ type step struct {
 type frame struct {
 	buf  [][]byte
 	pool *kernel.Pool
+
+	late  Late
+	spare []byte // of the last constant that was read late
 
 	mu  sync.Mutex
 	err error

@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // HalfToFloat32 widens one float16. Every value is exact, subnormals and signed
 // zeros too; a NaN keeps sign and payload and stays signalling if it was.
@@ -121,4 +124,14 @@ func Narrow(dst []uint16, src []float32) {
 	for ; i < len(src); i++ {
 		dst[i] = Float32ToHalf(src[i])
 	}
+}
+
+// WidenBytes is Widen for values as they lie in a file, on a little-endian host. dst takes twice the bytes of src.
+func WidenBytes(dst, src []byte) {
+	n := len(src) / 2
+	if n == 0 {
+		return
+	}
+	_ = dst[4*n-1]
+	Widen(unsafe.Slice((*float32)(unsafe.Pointer(&dst[0])), n), unsafe.Slice((*uint16)(unsafe.Pointer(&src[0])), n))
 }
