@@ -140,6 +140,22 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// What was not read is not told with gaps where its numbers would be.
+func TestInspectTellsNoEmptyVersion(t *testing.T) {
+	dir := t.TempDir()
+	modelWithEncoder(t, dir, "ggml-made", 1)
+	enc := filepath.Join(dir, "ggml-made-encoder.mlmodelc")
+	for _, name := range []string{"coremldata.bin", "metadata.json"} {
+		if err := os.WriteFile(filepath.Join(enc, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := call(t, "", "inspect", filepath.Join(dir, "ggml-made.bin"))
+	if code != 1 || !strings.Contains(out, "specification  not read") || strings.Contains(out, "macOS  or") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+}
+
 func TestDerive(t *testing.T) {
 	code, out, errs := call(t, "", "derive", "models/ggml-base.en-q5_0.bin", "d.v1/model")
 	if code != 0 || out != "models/ggml-base.en-encoder.mlmodelc\nd-encoder.mlmodelc\n" || !strings.Contains(errs, "dot in the name of a directory") {

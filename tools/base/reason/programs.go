@@ -20,7 +20,7 @@ var programs = Table{
 	{Code: BinaryFormat, Class: Refuse, Means: "The file is not a single-architecture ELF or Mach-O program.",
 		Do: "Name the built whisper-cli itself, not a wrapper script, a library or a universal file."},
 	{Code: BinaryStub, Class: Refuse, Means: "The program is the stub that upstream installs under the old name `main`: it prints a deprecation and exits 1.",
-		Do: "Name whisper-cli."},
+		Do: "Name the file that the target whisper-cli builds. A stub that was renamed to whisper-cli is still the stub."},
 	{Code: BinaryNotWhisperCLI, Class: Refuse, Means: "The program lacks the text with which whisper-cli reports a failed start, so its refusal could not be recognised.",
 		Do: "Name a whisper-cli of a supported revision."},
 	{Code: BinaryDigest, Class: Fail, Means: "The program is not the one that was expected, byte for byte: a stale build, or one signed again.",

@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"path/filepath"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -28,7 +29,7 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 		out = append(out, reason.Reason{Code: code, Expected: expected, Found: found, Where: path})
 	}
 	if id.Stub {
-		add(reason.BinaryStub, "whisper-cli", "the stub of its old name")
+		add(reason.BinaryStub, "whisper-cli", "upstream's stub for its old name, in a file called "+filepath.Base(path))
 		return out
 	}
 	if !id.CLI {
