@@ -2,7 +2,7 @@
 // verdict follows from a list of reasons.
 //
 // A code is a constant and a row of its section's table, in one file of this package (runs.go, receipts.go, …).
-// coregate explain and docs/reasons.md show all of them. A test refuses a code that nothing emits, one that is
+// coregate explain and docs/reasons.md show all of them. A test refuses a code that nothing emits, one that no test raises, one that is
 // spelled out where it is emitted, and one that two rows define.
 package reason
 

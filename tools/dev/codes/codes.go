@@ -19,14 +19,16 @@ type census struct {
 	// codes are the values of the constants by name; rows counts the constants' rows in tables.
 	codes map[string]string
 	rows  map[string]int
+	// classes are the classes of the rows.
+	classes map[string]string
 	// emitted are constants that stand where a finding may be made of them.
 	emitted map[string]bool
 	wrong   []string
 }
 
-// check returns what is wrong with the codes of these sources.
-func check(sources map[string]string) ([]string, error) {
-	c := &census{fset: token.NewFileSet(), codes: map[string]string{}, rows: map[string]int{}, emitted: map[string]bool{}}
+// check returns what is wrong with the codes of these sources, whose tests are given too.
+func check(sources, tests, exempt map[string]string) ([]string, error) {
+	c := &census{fset: token.NewFileSet(), codes: map[string]string{}, rows: map[string]int{}, classes: map[string]string{}, emitted: map[string]bool{}}
 	files := map[string]*ast.File{}
 	for _, path := range slices.Sorted(maps.Keys(sources)) {
 		f, err := parser.ParseFile(c.fset, path, sources[path], parser.SkipObjectResolution)
@@ -44,6 +46,7 @@ func check(sources map[string]string) ([]string, error) {
 		}
 	}
 	c.conclude()
+	c.tested(tests, exempt)
 	slices.Sort(c.wrong)
 	return c.wrong, nil
 }
@@ -69,6 +72,8 @@ func (c *census) define(f *ast.File) {
 					c.codes[v.Names[0].Name] = text
 				}
 			}
+		case *ast.CompositeLit:
+			c.row(n)
 		case *ast.KeyValueExpr:
 			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Code" {
 				switch value := n.Value.(type) {

@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 		{"two constants", table + "const C = \"A_CODE\"\nvar y = Table{{Code: C}}\n", user + "var y = reason.C\n", "A_CODE: constants A and C"},
 		{"row of a literal", table + "var y = Table{{Code: \"C_CODE\"}}\n", user, "name it by its constant"},
 	} {
-		wrong, err := check(map[string]string{"tools/base/reason/x.go": c.table, "tools/p/p.go": c.user})
+		wrong, err := check(map[string]string{"tools/base/reason/x.go": c.table, "tools/p/p.go": c.user}, map[string]string{"tools/p/p_test.go": "reason.A reason.B reason.C"}, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -30,7 +30,38 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, all, c.wrong)
 		}
 	}
-	if _, err := check(map[string]string{"tools/p/p.go": "no Go"}); err == nil {
+	if _, err := check(map[string]string{"tools/p/p.go": "no Go"}, nil, nil); err == nil {
 		t.Error("a file that does not parse passes")
+	}
+}
+
+// TestTested holds that a code which changes a verdict is named by a test of another package than the vocabulary's.
+func TestTested(t *testing.T) {
+	sources := map[string]string{
+		"tools/base/reason/x.go": "package reason\nconst (\n A = \"A_CODE\"\n B = \"B_CODE\"\n)\nvar x = Table{{Code: A, Class: Fail}, {Code: B, Class: Note}}\n",
+		"tools/p/p.go":           "package p\nfunc f() { j.Add(reason.A, w, e, g); _ = reason.Reason{Code: reason.B} }\n",
+	}
+	for _, c := range []struct {
+		name   string
+		tests  map[string]string
+		exempt map[string]string
+		wrong  string
+	}{
+		{"by constant", map[string]string{"tools/p/p_test.go": "want(reason.A)"}, nil, ""},
+		{"by value", map[string]string{"tools/p/p_test.go": "want(`A_CODE: no`)"}, nil, ""},
+		{"excused", nil, map[string]string{"A_CODE": "it needs a Mac"}, ""},
+		{"by nobody", map[string]string{"tools/p/p_test.go": "want(reason.B)"}, nil, "A_CODE: no test raises it"},
+		{"by a longer name", map[string]string{"tools/p/p_test.go": "reason.AB A_CODES XA_CODE"}, nil, "A_CODE: no test raises it"},
+		{"by the vocabulary's own test", map[string]string{"tools/base/reason/x_test.go": "A_CODE"}, nil, "A_CODE: no test raises it"},
+		{"excused and raised", map[string]string{"tools/p/p_test.go": "A_CODE"}, map[string]string{"A_CODE": "it needs a Mac"}, "A_CODE: a test raises it"},
+		{"excused and undefined", map[string]string{"tools/p/p_test.go": "A_CODE"}, map[string]string{"C_CODE": "it needs a Mac"}, "C_CODE: byHand names it"},
+	} {
+		wrong, err := check(sources, c.tests, c.exempt)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if found := strings.Join(wrong, "\n"); c.wrong == "" && found != "" || !strings.Contains(found, c.wrong) {
+			t.Errorf("%s: %q, want %q", c.name, found, c.wrong)
+		}
 	}
 }

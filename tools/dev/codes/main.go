@@ -1,8 +1,8 @@
-// Command codes checks that every reason code is defined once and emitted somewhere.
+// Command codes checks that every reason code is defined once, emitted somewhere, and, if it changes a verdict, raised by a test.
 //
 //	go run ./tools/dev/codes
 //
-// It reads the Go files of tools and gate, without tests, and exits 1 on a finding.
+// It reads the Go files of tools and gate. A test raises what it, its test data, a mutant or an experiment names. It exits 1 on a finding.
 package main
 
 import (
@@ -17,12 +17,12 @@ import (
 func main() { os.Exit(run(os.Stdout, os.Stderr)) }
 
 func run(stdout, stderr io.Writer) int {
-	sources, err := read("tools", "gate")
+	sources, tests, err := read("tools", "gate", "third_party")
 	if err != nil {
 		fmt.Fprintf(stderr, "codes: %v\n", err)
 		return 2
 	}
-	wrong, err := check(sources)
+	wrong, err := check(sources, tests, byHand)
 	if err != nil {
 		fmt.Fprintf(stderr, "codes: %v\n", err)
 		return 2
@@ -37,21 +37,37 @@ func run(stdout, stderr io.Writer) int {
 	return 0
 }
 
-// read returns the Go files below the folders by slashed path, without tests.
-func read(roots ...string) (map[string]string, error) {
-	sources := map[string]string{}
+// read returns, by slashed path, the Go files below the folders without tests, and what tests are made of.
+func read(roots ...string) (sources, tests map[string]string, err error) {
+	sources, tests = map[string]string{}, map[string]string{}
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			if err != nil || d.IsDir() {
 				return err
 			}
+			slashed := filepath.ToSlash(path)
+			source := strings.HasSuffix(slashed, ".go") && !strings.HasSuffix(slashed, "_test.go")
+			if !source && !ofTests(slashed) {
+				return nil
+			}
 			data, err := os.ReadFile(path)
-			sources[filepath.ToSlash(path)] = string(data)
+			if source {
+				sources[slashed] = string(data)
+			}
+			if ofTests(slashed) {
+				tests[slashed] = string(data)
+			}
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return sources, nil
+	return sources, tests, nil
+}
+
+// ofTests says whether a file's text says what tests demand: a test, its cases, a mutant, an experiment.
+func ofTests(path string) bool {
+	return strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tools/dev/mutants/") || path == "gate/experiments/BUILD.bazel" ||
+		strings.Contains(path, "/testdata/") && (strings.HasSuffix(path, ".txtar") || strings.HasSuffix(path, ".txt") || strings.HasSuffix(path, ".json"))
 }

@@ -1,9 +1,12 @@
 package mutants
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 )
@@ -16,7 +19,7 @@ func Catalogue() []Mutant {
 		mutants []Mutant
 	}{
 		{"Build", build()}, {"Log", logs()}, {"Invocation", invocation()}, {"Staging", staging()},
-		{"Exit", exits()}, {"Canary", canaries()}, {"Contrast", contrasts()}, {"Words", words()}, {"Prediction", predictions()}, {"Evidence", broken()},
+		{"Exit", exits()}, {"Canary", canaries()}, {"Contrast", contrasts()}, {"Words", words()}, {"Prediction", predictions()}, {"Evidence", broken()}, {"Text at hand", texts()},
 	} {
 		for _, m := range class.mutants {
 			m.Class = class.name
@@ -211,7 +214,16 @@ func broken() []Mutant {
 		return Mutant{ID: "evidence-" + id, Fakes: "evidence", Made: made, Code: Unreadable, Bend: bend}
 	}
 	return []Mutant{
-		bend("schema", "the schema number is 99", func(g *Gate) { g.CoreML.Schema = 99 }),
+		bend("schema", "the schema number is 0", func(g *Gate) { g.CoreML.Schema = 0 }),
+		{ID: "evidence-newer", Fakes: "evidence", Made: "the schema number is the next one", Code: reason.EvidenceNewer, Answer: func() (*verdict.Findings, error) {
+			data, err := evidence.Encode(evidencetest.Sample(evidence.KindCoreML))
+			if err != nil {
+				return nil, err
+			}
+			old := fmt.Sprintf(`"schema":%d`, evidence.Schema)
+			_, err = evidence.Decode([]byte(strings.Replace(string(data), old, fmt.Sprintf(`"schema":%d`, evidence.Schema+1), 1)))
+			return refusal(err)
+		}},
 		bend("kind", "the kind is unknown", func(g *Gate) { g.CoreML.Kind = "positive" }),
 		bend("lane", "the lane is unknown", func(g *Gate) { g.CoreML.Lane = "Physical" }),
 		bend("digest", "a digest in upper case", func(g *Gate) { g.CoreML.Digests.Model = strings.Repeat("A", 64) }),
@@ -227,6 +239,16 @@ func broken() []Mutant {
 			g.CoreML.Heard = &evidence.Heard{ReferenceSHA256: strings.Repeat("0", 64), Profile: "english/2", ReferenceUnits: 5, Units: 9, Edits: []evidence.HeardEdit{}}
 		}),
 	}
+}
+
+// refusal is a reader's refusal as findings, if it has a reason code.
+func refusal(err error) (*verdict.Findings, error) {
+	var refused *reason.Error
+	if !errors.As(err, &refused) {
+		return nil, err
+	}
+	found := verdict.From(refused.Reason)
+	return &found, nil
 }
 
 // Unreadable stands for an answer that no reason code gives: the evidence is refused by its reader.

@@ -119,6 +119,9 @@ func TestArmExcluded(t *testing.T) {
 		if !found || cells[0].Accepted != 0 {
 			t.Errorf("%s: %v, want %s and no figure", name, cells[0].Entries[0].Excluded, c.code)
 		}
+		if standing := p.Standing(cells[0]); len(standing) != 1 || standing[0].Code != reason.NothingAccepted {
+			t.Errorf("%s: %v, want %s", name, standing, reason.NothingAccepted)
+		}
 	}
 }
 

@@ -112,8 +112,8 @@ func TestOutcomes(t *testing.T) {
 			if name == "clean" {
 				want = reason.Pass
 			}
-			if r.Verdict != want || r.FaultShown {
-				t.Errorf("verdict %s, fault shown %v", r.Verdict, r.FaultShown)
+			if r.Verdict != want || r.FaultShown || r.Has("AB_PATCHED_FAULT") != (want == reason.Failed) {
+				t.Errorf("verdict %s, fault shown %v, reasons %v", r.Verdict, r.FaultShown, r.Reasons)
 			}
 			if len(r.Notes) != 1 || r.Notes[0].Code != "AB_FAULT_NOT_SHOWN" {
 				t.Errorf("notes %v, want one that no fault was shown", r.Notes)

@@ -215,6 +215,9 @@ func TestUnreadIsInconclusive(t *testing.T) {
 			t.Errorf("a batch that was not understood is said to need the patch: %+v", r)
 		}
 	}
+	if !a.Has("CANDIDATE_UNREAD") {
+		t.Errorf("reasons %+v, want CANDIDATE_UNREAD", a.Reasons)
+	}
 	if !strings.Contains(a.Conditions[0].Evidence, "not understood") || a.Decision != Keep {
 		t.Errorf("condition %+v, decision %s, want one not understood, and keep", a.Conditions[0], a.Decision)
 	}

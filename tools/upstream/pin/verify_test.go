@@ -118,7 +118,7 @@ func TestVerifyRefuses(t *testing.T) {
 		want  string
 	}{
 		"another tree":     {func(p *Pin, m Manifest) Manifest { p.Tree = other; return m }, other},
-		"edited manifest":  {func(p *Pin, m Manifest) Manifest { m[0].SHA256 = zeros; return m }, "content manifest"},
+		"edited manifest":  {func(p *Pin, m Manifest) Manifest { m[0].SHA256 = zeros; return m }, "PIN_MANIFEST"},
 		"digest not found": {func(p *Pin, m Manifest) Manifest { m[0].SHA256 = zeros; p.Manifest.SHA256 = m.Digest(); return m }, zeros},
 		"path not upstream's": {func(p *Pin, m Manifest) Manifest {
 			m = append(m, Entry{"zz.c", zeros})
@@ -144,11 +144,19 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
+func TestVerifyRefusesAnotherTree(t *testing.T) {
+	p, m, dir := world(t)
+	p.Tree = strings.Repeat("0", 40)
+	if err := Verify(p, m, Dir(dir)); err == nil || !strings.Contains(err.Error(), "PIN_TREE at ") {
+		t.Errorf("error %v, want one about the tree", err)
+	}
+}
+
 func TestVerifyRefusesAnotherCommitOfTheSameTree(t *testing.T) {
 	p, m, dir := world(t)
 	git(t, dir, "commit", "-q", "--allow-empty", "-m", "two")
 	head := git(t, dir, "rev-parse", "HEAD")
-	if err := Verify(p, m, open(t, dir, head)); err == nil || !strings.Contains(err.Error(), "commit of pin") {
+	if err := Verify(p, m, open(t, dir, head)); err == nil || !strings.Contains(err.Error(), "PIN_COMMIT at commit of pin") {
 		t.Errorf("error %v, want one about the commit", err)
 	}
 }

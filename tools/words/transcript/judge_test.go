@@ -70,6 +70,12 @@ func codes(reasons []reason.Reason) []string {
 	return out
 }
 
+func TestNothingHeard(t *testing.T) {
+	if j := Judge(nil, testPolicy); j.Verdict != reason.Failed || !j.Has("WORDS_NO_FIXTURES") {
+		t.Errorf("no fixture: %s, %v, want WORDS_NO_FIXTURES", j.Verdict, j.Reasons)
+	}
+}
+
 func TestJudge(t *testing.T) {
 	loop := spoken + strings.Repeat(" for your country", 9)
 	tests := []struct {
