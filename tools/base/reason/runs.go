@@ -36,6 +36,7 @@ const (
 	CPUFeaturesMissing     = "CPU_FEATURES_MISSING"
 	LanguageMissing        = "LANGUAGE_MISSING"
 	LanguageIgnored        = "LANGUAGE_IGNORED"
+	LanguageUnknown        = "LANGUAGE_UNKNOWN"
 	LogSilenced            = "LOG_SILENCED"
 	DeviceCompileTimeout   = "DEVICE_COMPILE_TIMEOUT"
 	RunTimeout             = "RUN_TIMEOUT"
@@ -113,6 +114,7 @@ var runs = Table{
 	{Code: WorkerIdentity, Class: Refuse, Means: "The machine that was to run a physical gate is not the one that its key names: another build of macOS, other hardware, or an identity with holes.", Do: "Update the key (bazel fetch --configure, or the worker's platform properties), or send the action to the machine that it names."},
 	{Code: CPUFeaturesMissing, Class: Inconclusive, Means: "The processor of this machine lacks instructions that whisper-cli was built for: nothing was started, or the program died of an illegal instruction before it loaded anything.", Do: "Run on a machine that has them, or build with --//third_party/whisper_cpp:instruction_set=baseline."},
 	{Code: LanguageMissing, Class: Refuse, Means: "A multilingual model was given no language and would guess one.", Do: "State the language of the fixture."},
+	{Code: LanguageUnknown, Class: Refuse, Means: "The model has no token for the language: the runtime numbers languages on and takes a token of another meaning.", Do: "Use a model that knows it (large-v3 and what is made from it know Cantonese), or zh."},
 	{Code: LanguageIgnored, Class: Refuse, Means: "An English-only model ignores the language that it was given.", Do: "Use en, or a multilingual model."},
 
 	// Runs that say nothing.

@@ -101,6 +101,9 @@ func TestRefusals(t *testing.T) {
 		{"option as language", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Language = "-np" }},
 		{"silenced", "FORBIDDEN_ARGUMENT", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Arguments = []string{"-np"} }},
 		{"no language for many", "LANGUAGE_MISSING", evidence.KindCanary, func(t *testing.T, s *Spec) { rewrite(t, s.Model, multilingualHeader) }},
+		{"a hundredth language of 99", "LANGUAGE_UNKNOWN", evidence.KindCanary, func(t *testing.T, s *Spec) { rewrite(t, s.Model, multilingualHeader); s.Language = "yue" }},
+		{"the same by its name", "LANGUAGE_UNKNOWN", evidence.KindCanary, func(t *testing.T, s *Spec) { rewrite(t, s.Model, multilingualHeader); s.Language = "cantonese" }},
+		{"that language for one", "LANGUAGE_IGNORED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Language = "yue" }},
 		{"language for one", "LANGUAGE_IGNORED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Language = "de" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -284,6 +287,25 @@ func TestJetsam(t *testing.T) {
 	} {
 		if got := jetsamKilled(c.report, 77); got != c.want {
 			t.Errorf("%s: %v, want %v", c.report, got, c.want)
+		}
+	}
+}
+
+// A model of a hundred languages knows Cantonese, and one of 99 every other.
+func TestLanguagesByTheModelsOwnCount(t *testing.T) {
+	for _, c := range []struct {
+		vocab    int
+		language string
+		code     string
+	}{
+		{firstMultilingual, "yue", reason.LanguageUnknown}, {firstMultilingual, "su", ""}, {firstMultilingual, "zh", ""},
+		{lastLanguage, "yue", ""}, {lastLanguage, "cantonese", ""}, {lastLanguage, "", reason.LanguageMissing},
+		{firstMultilingual - 1, "en", ""}, {firstMultilingual - 1, "su", reason.LanguageIgnored},
+	} {
+		err := (&Spec{Lane: evidence.LaneEmulated, Language: c.language}).checkStaged(&staging{vocab: c.vocab}, nil)
+		var found *reason.Error
+		if code := c.code; code == "" && err != nil || code != "" && (!errors.As(err, &found) || found.Code != code) {
+			t.Errorf("%q with %d tokens: found %v, want %q", c.language, c.vocab, err, c.code)
 		}
 	}
 }

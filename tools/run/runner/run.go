@@ -108,10 +108,13 @@ func (s *Spec) checkStaged(st *staging, identity map[string]string) error {
 	if named := identity["core_ml"]; s.Lane == evidence.LaneEmulated && slices.Contains(emulations, named) && len(st.emulatedBy) > 0 && !slices.Equal(st.emulatedBy, []string{named}) {
 		return reason.Errorf(reason.LaneMismatch, "cli", "a whisper-cli that holds "+named+", which the lane's identity names", "%s", strings.Join(st.emulatedBy, " and "))
 	}
-	if st.multilingual && s.Language == "" {
+	if st.multilingual() && s.Language == "" {
 		return reason.Errorf(reason.LanguageMissing, "language", "a language, since the model is multilingual and would guess", "%s", "none")
 	}
-	if !st.multilingual && s.language() != "en" {
+	if lang := s.language(); st.multilingual() && st.vocab < lastLanguage && (lang == "yue" || lang == "cantonese") {
+		return reason.Errorf(reason.LanguageUnknown, "language", "one of the model's 99 languages", "%s, the hundredth, whose token is <translate> in a vocabulary of %d", lang, st.vocab)
+	}
+	if !st.multilingual() && s.language() != "en" {
 		return reason.Errorf(reason.LanguageIgnored, "language", "en or none, since the model knows English only and ignores the rest", "%s", s.Language)
 	}
 	return nil

@@ -43,8 +43,8 @@ type staging struct {
 	root   fileIdentity
 	// emulatedBy are those of emulations that the program holds.
 	emulatedBy []string
-	// multilingual is upstream's own test on the model's header: n_vocab >= 51865.
-	multilingual bool
+	// vocab is n_vocab of the model's header, 0 for a file that has none.
+	vocab int
 }
 
 // stage copies and hashes what the spec names.
@@ -82,7 +82,7 @@ func stage(s *Spec, dir string) (*staging, error) {
 			return nil, err
 		}
 	}
-	if st.multilingual, err = multilingual(st.path(stagedModel)); err != nil {
+	if st.vocab, err = vocabulary(st.path(stagedModel)); err != nil {
 		return nil, err
 	}
 	cli, err := os.ReadFile(st.path(stagedCLI))
@@ -180,17 +180,27 @@ func (st *staging) copyTree(from, name string) error {
 // ggmlMagic is the first word of a ggml model file.
 const ggmlMagic = 0x67676d6c
 
-// multilingual reads n_vocab from a ggml header. A file that is not a ggml model is left to the run:
+// vocabulary reads n_vocab from a ggml header. A file that is not a ggml model is left to the run:
 // refusing it is the program's own business, and what it prints then is evidence.
-func multilingual(path string) (bool, error) {
+func vocabulary(path string) (int, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	defer f.Close()
 	var head struct{ Magic, Vocab uint32 }
 	if err := binary.Read(f, binary.LittleEndian, &head); err != nil || head.Magic != ggmlMagic {
-		return false, nil
+		return 0, nil
 	}
-	return head.Vocab >= 51865, nil
+	return int(head.Vocab), nil
 }
+
+// firstMultilingual is the smallest n_vocab of a multilingual model, with 99 languages; lastLanguage that of the models
+// that know Cantonese, the hundredth.
+const (
+	firstMultilingual = 51865
+	lastLanguage      = firstMultilingual + 1
+)
+
+// multilingual is upstream's own test on the model's header.
+func (st *staging) multilingual() bool { return st.vocab >= firstMultilingual }
