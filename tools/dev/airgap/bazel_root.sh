@@ -118,7 +118,8 @@ write_settings() {
 
 write_command() {
   local marker='# Written by tools/dev/airgap/setup or its forerunner'
-  if [ -e "$command_path" ] && ! grep -q -e "^$marker" -e '^# Written by setup-bazel' "$command_path"; then
+  # This set-up under an earlier path wrote it too.
+  if [ -e "$command_path" ] && ! grep -q -e "^$marker" -e '^# Written by tools/airgap/setup' -e '^# Written by setup-bazel' "$command_path"; then
     die "$command_path is another Bazel: move it away, or name another place with AIRGAP_COMMAND"
   fi
   sed -e "s|@MARKER@|$marker|" -e "s|@PREFIX@|$prefix|g" "$here/bazel.sh.in" >"$command_path.new"
