@@ -289,7 +289,7 @@ func TestWriterRefuses(t *testing.T) {
 		"more than the 4": w.Tensor("b", F32, []int64{1}, bytes.NewReader(make([]byte, 5))),
 		"repeated name":   w.Tensor("b", F32, []int64{1}, bytes.NewReader(make([]byte, 4))),
 		"multiple of 32":  w.Tensor("c", Q8_0, []int64{31}, bytes.NewReader(nil)),
-		"not a ggml type":    w.Tensor("d", 5, []int64{1}, bytes.NewReader(nil)),
+		"not a ggml type": w.Tensor("d", 5, []int64{1}, bytes.NewReader(nil)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("expected %q, found %v", says, err)

@@ -132,13 +132,23 @@ func TestVerify(t *testing.T) {
 
 		{"another predicate, truly signed", func(t *testing.T, s *scene) { s.edit(t, statement.PredicateType, "https://example.invalid/other/v1") }, reason.Failed, "PREDICATE_TYPE"},
 		{"another statement", func(t *testing.T, s *scene) { s.edit(t, statement.StatementType, "https://in-toto.io/Statement/v0.1") }, reason.Failed, "PREDICATE_TYPE"},
-		{"a newer predicate", func(t *testing.T, s *scene) { s.edit(t, statement.PredicateType, strings.Replace(statement.PredicateType, "/v1", "/v2", 1)) }, reason.Unknown, "RECEIPT_NEWER"},
-		{"a much newer release", func(t *testing.T, s *scene) { s.edit(t, statement.PredicateType, strings.Replace(release.PredicateType, "/v1", "/v12", 1)) }, reason.Unknown, "RECEIPT_NEWER"},
+		{"a newer predicate", func(t *testing.T, s *scene) {
+			s.edit(t, statement.PredicateType, strings.Replace(statement.PredicateType, "/v1", "/v2", 1))
+		}, reason.Unknown, "RECEIPT_NEWER"},
+		{"a much newer release", func(t *testing.T, s *scene) {
+			s.edit(t, statement.PredicateType, strings.Replace(release.PredicateType, "/v1", "/v12", 1))
+		}, reason.Unknown, "RECEIPT_NEWER"},
 		{"a newer schema with members that nobody knows", func(t *testing.T, s *scene) { s.edit(t, `"schema":1,`, `"member":[],"schema":2,`) }, reason.Unknown, "RECEIPT_NEWER"},
-		{"a version of nought", func(t *testing.T, s *scene) { s.edit(t, statement.PredicateType, strings.Replace(statement.PredicateType, "/v1", "/v0", 1)) }, reason.Failed, "PREDICATE_TYPE"},
-		{"a version that is no number", func(t *testing.T, s *scene) { s.edit(t, statement.PredicateType, strings.Replace(statement.PredicateType, "/v1", "/v2beta", 1)) }, reason.Failed, "PREDICATE_TYPE"},
+		{"a version of nought", func(t *testing.T, s *scene) {
+			s.edit(t, statement.PredicateType, strings.Replace(statement.PredicateType, "/v1", "/v0", 1))
+		}, reason.Failed, "PREDICATE_TYPE"},
+		{"a version that is no number", func(t *testing.T, s *scene) {
+			s.edit(t, statement.PredicateType, strings.Replace(statement.PredicateType, "/v1", "/v2beta", 1))
+		}, reason.Failed, "PREDICATE_TYPE"},
 		{"a schema below the first", func(t *testing.T, s *scene) { s.edit(t, `"schema":1,`, `"schema":0,`) }, reason.Failed, "RECEIPT_MALFORMED"},
-		{"a newer schema of another kind", func(t *testing.T, s *scene) { s.edit(t, statement.PredicateType, "https://example.invalid/coreml-run/v2") }, reason.Failed, "PREDICATE_TYPE"},
+		{"a newer schema of another kind", func(t *testing.T, s *scene) {
+			s.edit(t, statement.PredicateType, "https://example.invalid/coreml-run/v2")
+		}, reason.Failed, "PREDICATE_TYPE"},
 		{"no JSON", func(_ *testing.T, s *scene) { s.payload = []byte("hello") }, reason.Failed, "RECEIPT_MALFORMED"},
 		{"duplicate key", func(t *testing.T, s *scene) { s.edit(t, `"flavour":`, `"flavour":"ggml","flavour":`) }, reason.Failed, "RECEIPT_MALFORMED"},
 		{"key in another case", func(t *testing.T, s *scene) { s.edit(t, `"flavour":`, `"Flavour":`) }, reason.Failed, "RECEIPT_MALFORMED"},
