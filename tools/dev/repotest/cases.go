@@ -4,8 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -109,11 +111,11 @@ func exactlyPinned(w *world) error {
 		delete(found, path)
 	}
 	// The rule's own files, and those with which Bazel marks a repository's root.
-	for _, ours := range []string{"BUILD.bazel", "REPO.bazel", "WORKSPACE", "pin.json", "upstream.manifest"} {
+	for _, ours := range []string{"BUILD.bazel", "REPO.bazel", "WORKSPACE", "compatibility.patch", "pin.json", "upstream.manifest"} {
 		delete(found, ours)
 	}
 	if len(found) > 0 {
-		return fmt.Errorf("files in the repository that no manifest names: %v", found)
+		return fmt.Errorf("files in the repository that no manifest names: %q", slices.Sorted(maps.Keys(found)))
 	}
 	return nil
 }
