@@ -199,6 +199,44 @@ func TestContractHoldsTheStream(t *testing.T) {
 	}
 }
 
+// The bridge throws Core ML's errors away at three places; a source that keeps one handles a failure in another way.
+func TestContractReadsEveryError(t *testing.T) {
+	const bridge = "[[MLMultiArray alloc] initWithDataPointer: mel deallocator: nil\n error: nil\n ];\n" +
+		"[[whisper_encoder_impl alloc] initWithContentsOfURL:url_model configuration:config error:nil];\n" +
+		"[(__bridge id) ctx->data predictionFromLogmel_data:inMultiArray error:nil];\n"
+	for name, tc := range map[string]struct {
+		text string
+		kept int
+	}{
+		"as upstream has it":     {bridge, 3},
+		"an address":             {strings.Replace(bridge, "config error:nil", "config error:&err", 1), 0},
+		"a variable":             {strings.Replace(bridge, "inMultiArray error:nil", "inMultiArray error: failure", 1), 0},
+		"an array's address":     {strings.Replace(bridge, "error: nil\n ]", "error: &err\n ]", 1), 0},
+		"a second call":          {bridge + "[ctx->data predictionFromLogmel_data:inMultiArray error:&err];", 0},
+		"in a comment":           {bridge + "// error:&err", 3},
+		"one call less":          {strings.Replace(bridge, "predictionFromLogmel_data", "predictionFromFeatures", 1), 2},
+		"nothing kept by a text": {strings.ReplaceAll(bridge, "error", "// error"), 0},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, filepath.FromSlash(whispercpp.BridgeSource))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(tc.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, c := range Contract(pin.Dir(dir), Places{whispercpp.BridgeSource: whispercpp.BridgeSource}) {
+			if c.Kept && strings.HasPrefix(c.Name, "no error: ") {
+				kept++
+			}
+		}
+		if kept != tc.kept {
+			t.Errorf("%s: %d clauses kept, want %d", name, kept, tc.kept)
+		}
+	}
+}
+
 // A source with converted lines may be the patch's own revision: its line ends are named, and no other patch is asked for.
 func TestLineEndsAreNamed(t *testing.T) {
 	a := ask(t, strings.ReplaceAll(upstream, "\n", "\r\n"), nil)

@@ -2,7 +2,6 @@ package candidate
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
@@ -28,8 +27,7 @@ func Contract(src pin.Source, places Places) []Clause {
 			text = compiled(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
 			files[c.File] = text
 		}
-		kept := c.Expression != nil && c.Expression.Match(text) || c.Text != "" && strings.Contains(string(text), c.Text)
-		out = append(out, Clause{Name: c.Name, File: c.File, Kept: kept})
+		out = append(out, Clause{Name: c.Name, File: c.File, Kept: c.Kept(text)})
 	}
 	return out
 }

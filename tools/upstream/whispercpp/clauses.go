@@ -1,6 +1,9 @@
 package whispercpp
 
-import "regexp"
+import (
+	"bytes"
+	"regexp"
+)
 
 // Files of the source on which the gates rely.
 const (
@@ -28,7 +31,18 @@ var EarlierSources = map[string]string{
 type Clause struct {
 	Name, File, Text string
 	Expression       *regexp.Regexp
+	// Absent, where it is set, must match nowhere in the file: a second call of another form would go unseen otherwise.
+	Absent *regexp.Regexp
 }
+
+// Kept says whether a file's compiled text keeps the clause.
+func (c *Clause) Kept(compiled []byte) bool {
+	kept := c.Expression != nil && c.Expression.Match(compiled) || c.Text != "" && bytes.Contains(compiled, []byte(c.Text))
+	return kept && (c.Absent == nil || !c.Absent.Match(compiled))
+}
+
+// keepsError is an argument `error:` that is not nil.
+var keepsError = expr(`\berror\s*:\s*[^\sn]`)
 
 func expr(s string) *regexp.Regexp { return regexp.MustCompile(s) }
 
@@ -44,6 +58,10 @@ var Clauses = []Clause{
 	{Name: "load precedes the markers", File: LibrarySource, Expression: expr(`ctx_coreml\s*=\s*whisper_coreml_init\(`)},
 	{Name: "fallback is off by default", File: LibrarySource, Expression: expr(`#ifndef WHISPER_COREML_ALLOW_FALLBACK\s+whisper_free_state\(state\);\s+return nullptr;`)},
 	{Name: "external encoder follows the load", File: LibrarySource, Expression: expr(`use_coreml\s*=\s*wstate\.ctx_coreml\s*!=\s*nullptr`)},
+	{Name: "external encoder: no convolution is built", File: LibrarySource, Expression: expr(`\} else \{\s+ggml_build_forward_expand\(gf, mel\);\s+cur = ggml_new_tensor_2d\(ctx0, GGML_TYPE_F32, n_state, n_ctx\);\s+ggml_set_input\(cur\);`)},
+	{Name: "external encoder: no convolution is computed", File: LibrarySource, Expression: expr(`if \(!whisper_encode_external\(wstate\)\) \{\s+if \(!ggml_graph_compute_helper\(`)},
+	{Name: "external encoder: Core ML is called in its place", File: LibrarySource, Expression: expr(`whisper_coreml_encode\(wstate\.ctx_coreml, mel->ne\[0\], mel->ne\[1\], \(float \*\) mel->data, \(float \*\) wstate\.embd_enc->data\);`)},
+	{Name: "external encoder: ggml's encoder is skipped", File: LibrarySource, Expression: expr(`if \(!whisper_encode_external\(wstate\)\) \{\s+auto & sched = wstate\.sched_encode\.sched;`)},
 	{Name: "logs go to standard error", File: LibrarySource, Expression: expr(`fputs\(text, stderr\);\s+fflush\(stderr\);`)},
 	{Name: "exit 3 for no context", File: CLISource, Expression: expr(`failed to initialize whisper context\\n"\);\s+return 3;`)},
 	{Name: "exit 2 for no input", File: CLISource, Expression: expr(`no input files specified\\n"\);[^}]*return 2;`)},
@@ -56,6 +74,11 @@ var Clauses = []Clause{
 	{Name: "tensor: output name", File: BridgeImpl, Text: `@"output"`},
 	{Name: "tensor: input type and shape", File: BridgeSource, Expression: expr(`shape: @\[@1, @\(n_mel\), @\(n_ctx\)\]\s+dataType: MLMultiArrayDataTypeFloat32`)},
 	{Name: "tensor: unchecked copy", File: BridgeSource, Expression: expr(`memcpy\(out, outCoreML\.output\.dataPointer, outCoreML\.output\.count \* sizeof\(float\)\);`)},
+	// The bridge throws Core ML's errors away. A source that keeps one handles a failure in another way than the gates expect.
+	{Name: "no error: input array", File: BridgeSource, Expression: expr(`deallocator:\s*nil\s+error:\s*nil\s*\]`), Absent: keepsError},
+	{Name: "no error: load", File: BridgeSource, Expression: expr(`initWithContentsOfURL:\s*url_model\s+configuration:\s*config\s+error:\s*nil\s*\]`), Absent: keepsError},
+	{Name: "no error: prediction", File: BridgeSource, Expression: expr(`predictionFromLogmel_data:\s*inMultiArray\s+error:\s*nil\s*\]`), Absent: keepsError},
+	{Name: "configuration reaches Core ML", File: BridgeImpl, Expression: expr(`modelWithContentsOfURL:\s*modelURL\s+configuration:\s*configuration\s+error:\s*error\s*\]`)},
 	{Name: "all compute units", File: BridgeSource, Expression: expr(`\n\s*config\.computeUnits = MLComputeUnitsAll;`)},
 	{Name: "bridge: init", File: BridgeHeader, Text: "struct whisper_coreml_context * whisper_coreml_init(const char * path_model);"},
 	{Name: "bridge: free", File: BridgeHeader, Text: "void whisper_coreml_free(struct whisper_coreml_context * ctx);"},

@@ -67,9 +67,15 @@ func TestVariants(t *testing.T) {
 
 func read(t *testing.T) string {
 	t.Helper()
-	path := os.Getenv("WHISPER_CPP_SOURCE")
+	return readNamed(t, "WHISPER_CPP_SOURCE")
+}
+
+// readNamed reads a file of the pinned source that the build names in the environment.
+func readNamed(t *testing.T, variable string) string {
+	t.Helper()
+	path := os.Getenv(variable)
 	if path == "" {
-		t.Fatal("WHISPER_CPP_SOURCE is not set: expected the path of the pinned src/whisper.cpp")
+		t.Fatalf("%s must name a file of the pinned source; `bazel test //tools/upstream/candidate/upstreamtest:upstreamtest_test` does", variable)
 	}
 	if dir := os.Getenv("TEST_SRCDIR"); dir != "" && !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
