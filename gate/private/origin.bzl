@@ -4,8 +4,11 @@ load("//gate/private/providers:pin_info.bzl", "PinInfo")
 
 visibility("//gate/...")
 
-# Our own source that a program of the emulated lane links: the double of the bridge.
-_DOUBLE = Label("//third_party/whisper_cpp/double")
+# Our own sources that a program of the emulated lane links: the double of the bridge, and the stand-in below upstream's own.
+_EMULATED = [
+    Label("//third_party/whisper_cpp/double"),
+    Label("//third_party/core_ml_stand_in"),
+]
 
 # What takes the place of a pin's files, by name: their text and its SHA-256. They differ, since a receipt binds each under its own role.
 _NO_MANIFEST = ("upstream.manifest", "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
@@ -15,10 +18,13 @@ _NO_FILE_SHA256 = "ac4ccd469f3bfea22f4c10d36fa327932a0bc82e055d93288667305f54b2c
 # What the check of a program of no pin lists; more would be no clearer.
 _MOST = 20
 
-def _is_double(file):
-    """Whether a file is the double's own source, and not what some rule wrote there."""
+def _is_emulation(file):
+    """Whether a file is the source of what stands for Core ML on the emulated lane, and not what some rule wrote there."""
     label = file.owner
-    return file.is_source and label.repo_name == _DOUBLE.repo_name and (label.package + "/").startswith(_DOUBLE.package + "/")
+    return file.is_source and any([
+        label.repo_name == own.repo_name and (label.package + "/").startswith(own.package + "/")
+        for own in _EMULATED
+    ])
 
 def foreign(info, pin, executable):
     """What a program is made of that its pin does not vouch for.
@@ -33,9 +39,9 @@ def foreign(info, pin, executable):
     """
     pinned = {f.path: None for f in pin.sources.to_list()}
     made = {f.path: None for f in info.made.to_list()}
-    with_double = info.bridges.to_list() == ["emulated"]
+    emulated = info.bridges.to_list() == ["emulated"]
 
-    found = {f.path: None for f in info.sources.to_list() if not (f.path in pinned or f.path in made or (with_double and _is_double(f)))}
+    found = {f.path: None for f in info.sources.to_list() if not (f.path in pinned or f.path in made or (emulated and _is_emulation(f)))}
     found |= {f.path: None for f in info.linked.to_list() if f.path not in made}
     if executable.path not in made:
         found[executable.path] = None

@@ -1,6 +1,7 @@
 """A ready encoder is taken as it is, on both lanes, and a program of other sources is of no pin."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@objective_c_host//:host.bzl", "FOUND")
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("//gate:defs.bzl", "coreml_archive", "coreml_encoder", "whisper_cli")
 load("//gate/private/providers:coreml_encoder_info.bzl", "CoreMLEncoderInfo")
@@ -50,7 +51,15 @@ def _no_pin_test_impl(ctx):
     asserts.true(env, [p for p in named if p.endswith(ctx.attr.foreign)], "expected {} to be named, found {}".format(ctx.attr.foreign, named))
     return analysistest.end(env)
 
-_no_pin_test = analysistest.make(_no_pin_test_impl, attrs = {"foreign": attr.string()})
+_FOREIGN = {"foreign": attr.string()}
+_no_pin_test = analysistest.make(_no_pin_test_impl, attrs = _FOREIGN)
+
+# The same programs with upstream's own bridge over the stand-in.
+_no_pin_of_upstream_test = analysistest.make(
+    _no_pin_test_impl,
+    attrs = _FOREIGN,
+    config_settings = {str(Label("//third_party/whisper_cpp:bridge")): "upstream"},
+)
 
 def _program_impl(ctx):
     executable = ctx.actions.declare_file(ctx.label.name)
@@ -132,6 +141,13 @@ def ready(name):
         _no_pin_test(
             name = subject + "_test",
             foreign = foreign,
+            target_under_test = ":" + subject,
+        )
+        tests.append(subject + "_of_upstream_test")
+        _no_pin_of_upstream_test(
+            name = subject + "_of_upstream_test",
+            foreign = foreign,
+            target_compatible_with = [] if FOUND else ["@platforms//:incompatible"],
             target_under_test = ":" + subject,
         )
     native.test_suite(
