@@ -34,8 +34,8 @@ emulated_core_ml = rule(
         "evaluator": attr.label(
             mandatory = True,
             executable = True,
-            cfg = "target",
-            doc = "Program that the double starts to evaluate encoders. It runs beside whisper-cli, so it is built for the target.",
+            cfg = "exec",
+            doc = "Program that the double starts to evaluate encoders, beside whisper-cli in a build action.",
         ),
     },
 )

@@ -37,24 +37,21 @@ def _toolchain_programs(ctx):
 def _shown(ctx, receipt, coreml, contrast):
     """Providers of a receipt that `bazel run` shows to people."""
     executable = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.symlink(
-        output = executable,
-        target_file = ctx.executable._show,
-        is_executable = True,
+    args = ctx.actions.args()
+    args.add(receipt, format = "--receipt=%s")
+    args.add(coreml, format = "--coreml=%s")
+    args.add(contrast, format = "--contrast=%s")
+    args.add(executable, format = "--out=%s")
+    ctx.actions.run(
+        mnemonic = "GateShow",
+        progress_message = "Writing what %{label} says",
+        executable = ctx.executable._show,
+        arguments = [args],
+        inputs = [receipt, coreml, contrast],
+        outputs = [executable],
+        env = {},
     )
-    return [
-        DefaultInfo(
-            executable = executable,
-            files = depset([receipt]),
-            runfiles = ctx.runfiles(files = [receipt, coreml, contrast]),
-        ),
-        # `bazel run` starts the program in its runfiles, where short paths hold.
-        RunEnvironmentInfo(environment = {
-            "GATE_EVIDENCE_CONTRAST": contrast.short_path,
-            "GATE_EVIDENCE_COREML": coreml.short_path,
-            "GATE_RECEIPT": receipt.short_path,
-        }),
-    ]
+    return [DefaultInfo(executable = executable, files = depset([receipt]))]
 
 def _judgements(ctx, coreml, contrast):
     """The judgements, all of which must be there and about this gate. Their facts say the same by digest (tools/receipt/statement)."""
@@ -195,7 +192,7 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
         "_show": attr.label(
             default = "//tools/actions/gate_show",
             executable = True,
-            cfg = "target",
+            cfg = "exec",
         ),
     },
     executable = True,

@@ -62,7 +62,8 @@ first run of whisper-cli. Arguments, filters and shards select nothing: the test
         "_verdict": attr.label(
             default = "//gate/tests:verdict",
             executable = True,
-            cfg = "target",
+            # A test runs on an execution platform, as actions do; so the Go of a gate is compiled once.
+            cfg = "exec",
         ),
     },
     test = True,

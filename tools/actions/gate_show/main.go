@@ -1,12 +1,15 @@
-// Command gate_show prints a gate's receipt for people: the words that were heard, the verdicts and
-// what they rest on. It is what `bazel run` of a gate_receipt runs.
+// Command gate_show is the build action that writes what `bazel run` of a gate_receipt runs: a shell script that prints the
+// receipt for people (the words that were heard, the verdicts and what they rest on) and exits by its verdict.
 //
-//	GATE_RECEIPT=FILE [GATE_EVIDENCE_COREML=FILE] [GATE_EVIDENCE_CONTRAST=FILE] gate_show
+//	gate_show --receipt=FILE --coreml=EVIDENCE --contrast=EVIDENCE --out=SCRIPT
 //
-// It exits like every command that judges: 0 pass, 1 fail or refuse, 2 could not read, 3 inconclusive.
+// The text is in the script, so no program is built for whoever reads it. The script exits like every command that judges:
+// 0 pass, 1 fail or refuse, 3 inconclusive. The action exits 1 where an input cannot be read.
 package main
 
 import (
+	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,21 +21,47 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
-func main() { os.Exit(run(os.Getenv, os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
 
-func run(getenv func(string) string, stdout, stderr io.Writer) int {
-	verdict, err := show(getenv, stdout)
-	if err != nil {
-		fmt.Fprintf(stderr, "gate_show: %s\n", reason.Visible(err.Error()))
+func run(args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet("gate_show", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	receipt := flags.String("receipt", "", "the receipt, a `file`")
+	coreml := flags.String("coreml", "", "evidence `file` of the run on the Core ML encoder")
+	contrast := flags.String("contrast", "", "evidence `file` of the run on ggml's own encoder")
+	out := flags.String("out", "", "where the script goes")
+	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	return verdict.ExitCode()
+	if *receipt == "" || *coreml == "" || *contrast == "" || *out == "" || flags.NArg() > 0 {
+		fmt.Fprintln(stderr, "gate_show: --receipt, --coreml, --contrast and --out are all required, and nothing else")
+		return 2
+	}
+	err := func() error {
+		var text bytes.Buffer
+		verdict, err := show(*receipt, *coreml, *contrast, &text)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(*out, script(text.String(), verdict.ExitCode()), 0o755)
+	}()
+	if err != nil {
+		fmt.Fprintf(stderr, "gate_show: %s\n", reason.Visible(err.Error()))
+		return 1
+	}
+	return 0
 }
 
-func show(getenv func(string) string, w io.Writer) (reason.Verdict, error) {
-	data, err := os.ReadFile(getenv("GATE_RECEIPT"))
+// script prints text, whatever is in it, and exits with code.
+func script(text string, code int) []byte {
+	// Between single quotes a POSIX shell reads everything as it is, but for the quote itself.
+	return fmt.Appendf(nil, "#!/bin/sh\nprintf '%%s' '%s'\nexit %d\n", strings.ReplaceAll(text, "'", `'\''`), code)
+}
+
+func show(receipt, coreml, contrast string, w io.Writer) (reason.Verdict, error) {
+	data, err := os.ReadFile(receipt)
 	if err != nil {
-		return "", fmt.Errorf("read the receipt that GATE_RECEIPT names: %w", err)
+		return "", fmt.Errorf("read the receipt: %w", err)
 	}
 	statement, err := statement.Decode(data)
 	if err != nil {
@@ -41,11 +70,11 @@ func show(getenv func(string) string, w io.Writer) (reason.Verdict, error) {
 	p := &statement.Predicate
 	fmt.Fprintf(w, "%s: %s\n", reason.Visible(p.Name), p.Verdict)
 	fmt.Fprintf(w, "lane %s, flavour %s, whisper.cpp %s (%s pin)\n\n", p.Lane, reason.Visible(p.Flavour), reason.Visible(p.Pin.Name), p.Pin.Status)
-	for _, side := range []struct{ name, variable string }{
-		{"Core ML encoder", "GATE_EVIDENCE_COREML"},
-		{"ggml encoder", "GATE_EVIDENCE_CONTRAST"},
+	for _, side := range []struct{ name, evidence string }{
+		{"Core ML encoder", coreml},
+		{"ggml encoder", contrast},
 	} {
-		words, err := heard(getenv(side.variable))
+		words, err := heard(side.evidence)
 		if err != nil {
 			return "", err
 		}

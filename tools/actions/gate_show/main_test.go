@@ -2,6 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,16 +23,69 @@ func TestX17(t *testing.T) {
 	w.Contract.Add(reason.PairingAbsent, "tensor "+hostile, "the model's", hostile+"\n::error::x")
 	w.Write(t)
 	path := w.File(t, "receipt.json", string(w.Receipt(t)))
-	env := map[string]string{"GATE_RECEIPT": path, "GATE_EVIDENCE_COREML": w.Spec.CoreML, "GATE_EVIDENCE_CONTRAST": w.Spec.Contrast}
-	var out, errs bytes.Buffer
-	if code := run(func(name string) string { return env[name] }, &out, &errs); code != 1 || errs.Len() > 0 {
+	shown := filepath.Join(t.TempDir(), "receipt")
+	var errs bytes.Buffer
+	if code := run([]string{"--receipt=" + path, "--coreml=" + w.Spec.CoreML, "--contrast=" + w.Spec.Contrast, "--out=" + shown}, &errs); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit %d, %s", code, errs.String())
 	}
-	text := out.String()
+	text, code := printed(t, shown)
+	if code != 1 {
+		t.Errorf("exit %d, want 1: the receipt fails", code)
+	}
 	if i := strings.IndexFunc(text, func(r rune) bool { return reason.Hidden(r) && r != '\n' }); i >= 0 {
 		t.Errorf("%q reaches the terminal", text[i:min(len(text), i+12)])
 	}
 	if strings.Contains(text, "\n::error") || !strings.Contains(text, "ask not") {
 		t.Errorf("a line of its own, or no words:\n%s", text)
 	}
+}
+
+// TestScript holds that the script prints any text as it is and exits with the code that it was given.
+func TestScript(t *testing.T) {
+	for code, text := range []string{
+		"",
+		"plain\n",
+		"it's 'quoted' \"twice\"\n",
+		"$(exit 7) `exit 7` ${HOME} \\ \\n %s %% !! *\n",
+		"EOF\n'\nexit 0\n#",
+		"größer, 日本語, no line end",
+	} {
+		path := filepath.Join(t.TempDir(), "script")
+		if err := os.WriteFile(path, script(text, code), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if found, exit := printed(t, path); found != text || exit != code {
+			t.Errorf("printed %q and exited %d, want %q and %d", found, exit, text, code)
+		}
+	}
+}
+
+// TestUnreadable refuses what is no receipt, and writes no script.
+func TestUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	receipt, out := filepath.Join(dir, "receipt.json"), filepath.Join(dir, "script")
+	if err := os.WriteFile(receipt, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	if code := run([]string{"--receipt=" + receipt, "--coreml=none", "--contrast=none", "--out=" + out}, &errs); code != 1 || errs.Len() == 0 {
+		t.Errorf("exit %d, %q, want 1 and a reason", code, errs.String())
+	}
+	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a script was written: %v", err)
+	}
+}
+
+// printed runs a script and returns what it printed and its exit code.
+func printed(t *testing.T, path string) (string, int) {
+	t.Helper()
+	out, err := exec.Command(path).Output()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return string(out), exit.ExitCode()
+	case err != nil:
+		t.Fatal(err)
+	}
+	return string(out), 0
 }
