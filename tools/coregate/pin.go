@@ -106,6 +106,7 @@ func pathsOf(file string) ([]string, error) {
 // pinFlags are the flags of the commands that hold a source against a pin.
 type pinFlags struct {
 	pin, source, patch string
+	further            []string
 	asJSON             bool
 }
 
@@ -115,6 +116,58 @@ func (f *pinFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.patch, "patch", "", "compatibility patch, if it is not the known one")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object")
 	mustHave(cmd, "source")
+}
+
+// addFurther adds the flag of the commands that read the patches of a pin's owner.
+func (f *pinFlags) addFurther(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.further, "further", nil, "LABEL=FILE of a patch of the pin's owner that is not where its label says; repeat for more")
+}
+
+// readFurther reads the patches of the pin's owner, in the pin's order: from the file that --further names, or that the label
+// names in the pin's own repository.
+func (f *pinFlags) readFurther(p *pin.Pin) ([][]byte, error) {
+	given := map[string][]byte{}
+	for _, text := range f.further {
+		l, err := labelled("--further", text)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := given[l.Label]; twice || !slices.ContainsFunc(p.Patches, func(q pin.FurtherPatch) bool { return q.Label == l.Label }) {
+			return nil, fmt.Errorf("--further: expected each label of a patch of pin %s at most once, found %q", p.Name, l.Label)
+		}
+		given[l.Label] = l.Data
+	}
+	var out [][]byte
+	for _, q := range p.Patches {
+		data, ok := given[q.Label]
+		if !ok {
+			var err error
+			if data, err = readLabel(f.pin, q.Label); err != nil {
+				return nil, fmt.Errorf("%w; name the file by --further %s=FILE", err, q.Label)
+			}
+		}
+		out = append(out, data)
+	}
+	return out, nil
+}
+
+// readLabel reads the patch that a label names: one in the repository of the pin at pinPath, or one of this project's.
+func readLabel(pinPath, label string) ([]byte, error) {
+	if strings.HasPrefix(label, patches.Module) {
+		return patches.Read(label)
+	}
+	file, err := pin.PatchFile(pinPath, label)
+	if err == nil {
+		var data []byte
+		if data, err = readPatch(file); err == nil {
+			return data, nil
+		}
+	}
+	// A pin of this project that was copied elsewhere.
+	if data, ours := patches.Read(label); ours == nil {
+		return data, nil
+	}
+	return nil, err
 }
 
 // read finds the pin, its manifest and its patch: compiled in, or from files. A manifest that is not the pin's is
@@ -136,7 +189,10 @@ func (f *pinFlags) read() (*pins.Entry, error) {
 	if f.patch != "" {
 		e.Patch, err = readPatch(f.patch)
 	} else {
-		e.Patch, err = patches.Read(p.Patch.Label)
+		e.Patch, err = readLabel(f.pin, p.Patch.Label)
+		if err != nil {
+			err = fmt.Errorf("%w; name the file by --patch", err)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -172,9 +228,11 @@ func newPinVerifyCmd() *cobra.Command {
 		Use:   "verify --source DIR [--pin PIN]",
 		Short: "Tie a pin to the upstream commit, by git's own object ids",
 		Long: `Tie a pin to the upstream commit. The commit, the tree and each file of the manifest are hashed again as
-git hashes them (SHA-1) and as the manifest does (SHA-256); the patch is checked byte for byte and applied
-to a buffer. --source is a clone that holds the commit (its work tree is not looked at), or the unpacked
-archive of it.`,
+git hashes them (SHA-1) and as the manifest does (SHA-256); each patch, the compatibility patch and those of
+the pin's owner, is checked byte for byte and applied in memory, and so is each file that it leaves. --source
+is a clone that holds the commit (its work tree is not looked at), or the unpacked archive of it.
+
+A patch is the file that its label names in the repository of the pin, unless --patch or --further names another.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			e, err := f.read()
@@ -189,16 +247,22 @@ archive of it.`,
 			if err == nil {
 				err = pin.Verify(p, e.Manifest, src)
 			}
+			further, furtherErr := f.readFurther(p)
+			if furtherErr != nil {
+				return furtherErr
+			}
 			if err == nil {
-				err = pin.VerifyPatch(p, e.Patch, src)
+				err = pin.VerifyPatches(p, e.Manifest, e.Patch, further, src)
 			}
 			return reportReason(cmd, "pin "+p.Name, err, map[string]any{
 				"commit": p.Commit, "tree": p.Tree, "supported": p.Supported, "files": len(e.Manifest),
 				"manifest_sha256": p.Manifest.SHA256, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
+				"further_patches": len(further),
 			}, f.asJSON)
 		},
 	}
 	f.add(cmd)
+	f.addFurther(cmd)
 	return cmd
 }
 
@@ -226,6 +290,9 @@ count, and no setting of git takes part. Build in a folder outside of the tree.`
 				return err
 			}
 			p := e.Pin
+			if len(p.Patches) > 0 {
+				return fmt.Errorf("pin %s has %d patches of its owner, and a tree with the compatibility patch alone is none of its: check source and patches by coregate pin verify", p.Name, len(p.Patches))
+			}
 			return reportReason(cmd, "patch on "+f.source, patch.VerifyTree(p, e.Patch, f.source), map[string]any{
 				"pin": p.Name, "tree": p.Tree, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
 			}, f.asJSON)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
 // Recipe is what a pin is made from.
@@ -82,15 +84,15 @@ func (t *patchedTree) apply(p LabelledPatch) ([]FileRef, error) {
 		return nil, fmt.Errorf("patch %s: %w", p.Label, err)
 	}
 	if len(parts) == 0 {
-		return nil, fmt.Errorf("patch %s: expected a git diff of at least one file, found none", p.Label)
+		return nil, reason.Errorf(reason.PatchForm, p.Label, "a git diff of at least one file", "none")
 	}
 	var out []FileRef
 	for _, part := range parts {
 		if _, ok := t.manifest.Find(part.Path); !ok {
-			return nil, fmt.Errorf("patch %s: expected files that the build reads, found %s: name it among the pin's paths", p.Label, part.Path)
+			return nil, reason.Errorf(reason.PatchForm, p.Label, "changes of files that the build reads, which the pin's manifest lists", "one of %s", part.Path)
 		}
 		if slices.ContainsFunc(out, func(f FileRef) bool { return f.Path == part.Path }) {
-			return nil, fmt.Errorf("patch %s: expected each file once, found %s twice: join its hunks", p.Label, part.Path)
+			return nil, reason.Errorf(reason.PatchForm, p.Label, "each file once, with all of its hunks", "%s twice", part.Path)
 		}
 		content, ok := t.files[part.Path]
 		if !ok {
@@ -107,8 +109,9 @@ func (t *patchedTree) apply(p LabelledPatch) ([]FileRef, error) {
 	return out, nil
 }
 
-// VerifyPatches applies a pin's patches to a source in memory, the owner's among them, and holds what comes of it against
-// the pin.
+// VerifyPatches checks every patch of a pin against a source: the SHA-256 of the compatibility patch and of each further one,
+// that each fits on top of those before it, and the SHA-256 of every file that it leaves. Nothing is written. A fault is a
+// [*reason.Error].
 func VerifyPatches(p *Pin, m Manifest, patch []byte, further [][]byte, src Source) error {
 	if err := VerifyPatch(p, patch, src); err != nil {
 		return err
