@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -126,7 +127,7 @@ func compiles(a *bundle.Artifact, function string) (obstacles, warnings []eval.O
 
 func newMilHardCmd() *cobra.Command {
 	var asJSON bool
-	var program string
+	var program, macOS string
 	var deadline time.Duration
 	cmd := &cobra.Command{
 		Use:   "hard",
@@ -140,12 +141,22 @@ it is listed as known, and one that is listed fails when it is there no more.`,
 			if err != nil {
 				return err
 			}
-			side, predict := hardvalues.Evaluator, hardvalues.Evaluate
+			side, predict, cases := hardvalues.Evaluator, hardvalues.Evaluate, hardvalues.Cases()
 			facts := map[string]any{"kernel_path": kernel.Path()}
 			if program != "" {
-				side, predict, facts = hardvalues.CoreML, hardvalues.Probe(program, hardvalues.Coremlc, deadline), map[string]any{}
+				if macOS == "" {
+					out, err := exec.CommandContext(cmd.Context(), "sw_vers", "-productVersion").Output()
+					if err != nil {
+						return fmt.Errorf("ask for the version of macOS (sw_vers); --macos gives it: %w", err)
+					}
+					macOS = strings.TrimSpace(string(out))
+				}
+				if cases, err = hardvalues.On(cases, macOS); err != nil {
+					return err
+				}
+				side, predict, facts = hardvalues.CoreML, hardvalues.Probe(program, hardvalues.Coremlc, deadline), map[string]any{"macos": macOS}
 			}
-			r, err := hardvalues.Run(cmd.Context(), side, hardvalues.Cases(), known, predict)
+			r, err := hardvalues.Run(cmd.Context(), side, cases, known, predict)
 			if err != nil {
 				return err
 			}
@@ -156,6 +167,7 @@ it is listed as known, and one that is listed fails when it is there no more.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&program, "probe", "", "the coremlprobe to predict with, on a Mac")
+	f.StringVar(&macOS, "macos", "", "the version of macOS, which must refuse newer operation sets (asked for by default)")
 	f.DurationVar(&deadline, "probe-deadline", evaluation.DefaultDeadline, "how long Core ML may take for one case")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd

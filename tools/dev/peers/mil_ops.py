@@ -259,7 +259,124 @@ def make():
         case("scaled_dot_product_attention", {"query": q, "key": k, "value": v, "attn_mask": mask}, ulp=4, abs=loose, note="nothing takes part in a row")
 
 
+def pooled(x, kernel, strides, pads, average, counted, ceil=False):
+    """Windows by NumPy, one position at a time, in float64. counted: padding counts as zeros in an average."""
+    n = x.ndim - 2
+    wide = x.astype(np.float64)
+    shape = []
+    for i in range(n):
+        size = x.shape[2 + i] + pads[2 * i] + pads[2 * i + 1] - kernel[i]
+        extent = (size + (strides[i] - 1 if ceil else 0)) // strides[i] + 1
+        if ceil and (extent - 1) * strides[i] >= x.shape[2 + i] + pads[2 * i] and pads[2 * i] > 0:
+            extent -= 1
+        shape.append(extent)
+    out = np.zeros((*x.shape[:2], *shape))
+    for at in np.ndindex(*shape):
+        cut = tuple(slice(max(at[i] * strides[i] - pads[2 * i], 0), at[i] * strides[i] - pads[2 * i] + kernel[i]) for i in range(n))
+        part = wide[(slice(None), slice(None), *cut)].reshape(*x.shape[:2], -1)
+        cells = np.prod(kernel) if counted else part.shape[2]
+        out[(slice(None), slice(None), *at)] = part.sum(2) / cells if average else part.max(2)
+    return out
+
+
+def make_beyond_whisper():
+    """Operations that other public models use."""
+    for d in ("float16", "float32", "int32"):
+        h = np.array([-70000, -3, -1, 0, 1, 2, 5, 16777215], np.int32) if d == "int32" else hard(d)
+        for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
+            case(op, {"x": h[:, None] * np.ones((), d), "y": h[None, :]})
+        case("less", {"x": h, "y": np.array(1, d)}, note="scalar")
+        cond = rng.integers(0, 2, (3, 1)).astype(bool)
+        case("select", {"cond": np.array([[True], [False], [True]]), "a": np.resize(h, (3, h.size)), "b": np.zeros((3, h.size), d)})
+        case("select", {"cond": rng.integers(0, 2, (2, 3, 4)).astype(bool), "a": np.resize(h, (2, 3, 4)), "b": np.resize(h[::-1], (2, 3, 4))}, note="not broadcast")
+        x = np.resize(h, (2, 3, 4))
+        case("reverse", {"x": x}, {"axes": [0, -1]})
+        case("reverse", {"x": x})
+        case("tile", {"x": x}, {"reps": [2, 1, 3]})
+        case("gather", {"x": x, "indices": np.array([2, 0, 0, 1], np.int32)}, {"axis": 1})
+        case("gather", {"x": x, "indices": np.array([[3, 0], [1, 2]], np.int32)}, {"axis": -1})
+        case("gather", {"x": x, "indices": np.array(1, np.int32)}, {"axis": 1}, note="a scalar index")
+        case("gather", {"x": x, "indices": np.array([-1, 0], np.int32)}, {"axis": 1}, opset="ios16", note="from the end")
+        case("gather", {"x": x, "indices": np.array([[2, 0], [1, 1]], np.int32)}, {"axis": 1, "batch_dims": 1}, note="batch")
+        case("gather", {"x": x, "indices": np.array([2, 0], np.uint8)}, {"axis": 1}, note="uint8")
+        case("gather_along_axis", {"x": x, "indices": rng.integers(0, 3, (2, 5, 4)).astype(np.int32)}, {"axis": 1})
+        case("gather_along_axis", {"x": x, "indices": rng.integers(0, 4, (2, 3, 2)).astype(np.int32)}, {"axis": -1})
+        at = np.array([[0, 2], [1, 0], [1, 1]], np.int32)
+        case("gather_nd", {"x": x, "indices": at}, {"batch_dims": 0}, answers=[x[at[:, 0], at[:, 1]]])
+        at = np.array([[[2, 3], [0, 1]], [[1, 1], [2, 0]]], np.int32)
+        case("gather_nd", {"x": x, "indices": at}, {"batch_dims": 1}, answers=[np.stack([x[b][at[b, :, 0], at[b, :, 1]] for b in range(2)])], note="batch")
+        distinct = rng.permutation(60).reshape(3, 4, 5).astype(d) - np.array(30, d)
+        for axis in (-1, 0, 1):
+            case("reduce_argmax", {"x": distinct}, {"axis": axis, "keep_dims": False})
+            case("reduce_argmin", {"x": distinct}, {"axis": axis, "keep_dims": True})
+            for ascending in (False, True):
+                case("topk", {"x": distinct}, {"k": 2, "axis": axis, "ascending": ascending}, opset="ios15")
+        case("topk", {"x": distinct}, {"k": 3, "axis": -1, "ascending": False, "sort": True, "return_indices": False}, opset="ios16")
+        case("shape", {"x": distinct})
+        case("floor_div", {"x": distinct, "y": np.array(7, d)})
+        case("floor_div", {"x": distinct, "y": np.array(-4, d)})
+        case("mod", {"x": distinct, "y": np.array(7, d)})
+        case("mod", {"x": distinct, "y": np.array(-4, d)})
+    for d in ("float16", "float32"):
+        loose = 0.004 if d == "float16" else 3e-6
+        case("floor_div", {"x": 10 * normal(4, 5, dtype=d), "y": normal(4, 5, dtype=d)}, ulp=1)
+        case("leaky_relu", {"x": hard(d)[:-1]}, {"alpha": np.array(0.25, d)})
+        x = normal(2, 3, 4, 5, dtype=d)
+        for mode, pad in (("constant", [1, 0, 0, 2, 3, 1, 0, 0]), ("constant", [2, 1]), ("reflect", [3, 2, 1, 4]), ("reflect", [2, 3]), ("replicate", [4, 1, 0, 5]), ("replicate", [1, 1])):
+            case("pad", {"x": x}, {"pad": pad, "mode": mode, "constant_val": np.array(-1.5, d)})
+        stats = {k: normal(3, dtype=d) for k in ("mean", "gamma", "beta")} | {"variance": np.abs(normal(3, dtype=d))}
+        full = {k: v.astype(np.float64).reshape(1, 3, 1, 1) for k, v in stats.items()}
+        eps = np.float64(np.array(1e-3, d))
+        scaled = (x - full["mean"]) / np.sqrt(full["variance"] + eps)
+        case("batch_norm", {"x": x}, {**stats, "epsilon": np.array(1e-3, d)}, answers=[(scaled * full["gamma"] + full["beta"]).astype(d)], ulp=1)
+        case("batch_norm", {"x": x}, {"mean": stats["mean"], "variance": stats["variance"], "epsilon": np.array(1e-3, d)}, answers=[scaled.astype(d)], ulp=1)
+        case("upsample_nearest_neighbor", {"x": x}, {"scale_factor_height": 3, "scale_factor_width": 2}, answers=[x.repeat(3, 2).repeat(2, 3)])
+        for kernel, strides, pads in (([2, 3], [1, 2], [0, 0, 0, 0]), ([3, 3], [2, 2], [1, 1, 1, 1]), ([2, 2], [1, 1], [1, 0, 0, 1])):
+            fixed = {"kernel_sizes": kernel, "strides": strides, "pad_type": "custom", "pad": pads, "ceil_mode": False}
+            case("max_pool", {"x": x}, fixed, answers=[pooled(x, kernel, strides, pads, False, False).astype(d)])
+            for excluded in (False, True):
+                case("avg_pool", {"x": x}, {**fixed, "exclude_padding_from_average": excluded}, answers=[pooled(x, kernel, strides, pads, True, not excluded).astype(d)], ulp=1, abs=loose / 8)
+        fixed = {"kernel_sizes": [3], "strides": [2], "pad_type": "custom", "pad": [1, 1], "ceil_mode": True}
+        line = normal(2, 3, 8, dtype=d)
+        case("max_pool", {"x": line}, fixed, answers=[pooled(line, [3], [2], [1, 1], False, False, True).astype(d)], note="ceil_mode")
+        line = normal(1, 2, 7, dtype=d)
+        for kind, pads in (("valid", [0, 0]), ("same", [1, 2]), ("same_lower", [2, 1])):
+            fixed = {"kernel_sizes": [4], "strides": [3], "pad_type": kind, "pad": [0, 0], "ceil_mode": False}
+            pads = [0, 0] if kind == "valid" else [(6 + 4 - 7) // 2, (6 + 4 - 7 + 1) // 2][::1 if kind == "same" else -1]
+            case("max_pool", {"x": line}, fixed, answers=[pooled(line, [4], [3], pads, False, False).astype(d)], note=kind)
+        deep = normal(1, 2, 3, 4, 5, dtype=d)
+        case("max_pool", {"x": deep}, {"kernel_sizes": [2, 2, 2], "strides": [1, 2, 3], "pad_type": "valid", "pad": [0] * 6, "ceil_mode": False},
+             answers=[pooled(deep, [2, 2, 2], [1, 2, 3], [0] * 6, False, False).astype(d)], note="three dimensions")
+        # The quotients are exact multiples of an eighth, so that no rounding before the last one matters.
+        exact = (rng.integers(-900, 900, (2, 3, 4)) / 8).astype(d)
+        for low, kind in ((-128, "int8"), (0, "uint8")):
+            zero = np.array([3, 100, 7], kind)
+            scale = np.array([0.5, 1, 2], d)
+            want = np.clip(np.around(exact.astype(np.float64) / scale.reshape(1, 3, 1)) + zero.reshape(1, 3, 1).astype(np.float64), low, low + 255).astype(kind)
+            case("quantize", {"input": exact}, {"zero_point": zero, "scale": scale, "axis": 1, "output_dtype": kind}, answers=[want], opset="ios17")
+            case("quantize", {"input": exact}, {"scale": np.array(0.25, d), "output_dtype": kind}, opset="ios17",
+                 answers=[np.clip(np.around(exact.astype(np.float64) * 4), low, low + 255).astype(kind)])
+            whole = rng.integers(low, low + 256, (2, 3, 4)).astype(kind)
+            want = ((whole.astype(np.float64) - zero.reshape(1, 3, 1)) * scale.reshape(1, 3, 1)).astype(d)
+            case("dequantize", {"input": whole}, {"zero_point": zero, "scale": scale, "axis": 1}, answers=[want], opset="ios17")
+            case("dequantize", {"input": whole}, {"scale": np.array(0.1, d)}, answers=[(whole.astype(np.float64) * np.float64(np.array(0.1, d))).astype(d)], opset="ios17")
+        case("fill", {}, {"shape": [2, 3], "value": np.array(1.5, d)})
+    a, b = np.array([[True, True, False, False]]).T, np.array([True, False])
+    for op in ("logical_and", "logical_or", "logical_xor"):
+        case(op, {"x": a, "y": b})
+    case("logical_not", {"x": b})
+    case("select", {"cond": a, "a": a, "b": ~a}, note="bool")
+    case("real_div", {"x": np.array([-12, 0, 30], np.int32), "y": np.array([4, 5, -6], np.int32)}, answers=[np.array([-3, 0, -5], np.int32)], note="integers that divide")
+    case("range_1d", {}, {"start": 7, "end": -3, "step": -3})
+    case("range_1d", {}, {"start": 0, "end": 5, "step": 2})
+    m, n = rng.integers(-128, 128, (2, 3, 7)).astype(np.int32), rng.integers(-128, 128, (7, 5)).astype(np.int32)
+    case("matmul", {"x": m, "y": n}, {"transpose_x": False, "transpose_y": False}, note="int32")
+    case("matmul", {"x": m, "y": n.T.copy()}, {"transpose_x": False, "transpose_y": True}, note="int32")
+    case("concat", {"values": [np.array(3, np.int32), np.array(-4, np.int32)]}, {"axis": 0, "interleave": False}, note="scalars")
+
+
 make()
+make_beyond_whisper()
 made = json.dumps(cases, indent=0, sort_keys=True) + "\n"
 if sys.argv[1:] == ["write"]:
     CORPUS.parent.mkdir(exist_ok=True)

@@ -192,6 +192,9 @@ func programFeature(name string, t *mil.Type) Feature {
 		g.Type = t.DType.String()
 	}
 	g.Shape = append([]int64{}, t.Shape...)
+	if len(g.Shape) == 0 && !t.VariableRank {
+		g.Shape = []int64{1} // what a description says of a scalar
+	}
 	g.Flexible = !t.Static()
 	return g
 }

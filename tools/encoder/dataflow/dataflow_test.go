@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/eval"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/text"
 )
 
@@ -92,5 +94,31 @@ func of(m *ggml.Model) func(string, []int) ([]float32, error) {
 			return nil, fmt.Errorf("no tensor %s", name)
 		}
 		return m.Float32s(t)
+	}
+}
+
+// A program that chooses by its input shows one of its ways alone; a choice among constants or by a shape is none.
+func TestChoice(t *testing.T) {
+	const less, pick = "tensor<bool, [2]> b = less(x = x, y = x);", "tensor<fp32, [2]> y = select(cond = b, a = x, b = x);"
+	for name, c := range map[string]struct{ ops, named string }{
+		"by a comparison":       {less + pick, "b"},
+		"by a cast":             {`tensor<bool, [2]> b = cast(x = x, dtype = string("bool"));` + pick, "y"},
+		"by an index":           {`tensor<int32, [2]> b = cast(x = x, dtype = string("int32")); tensor<fp32, [2]> y = gather(x = x, indices = b, axis = int32(0));`, "y"},
+		"by an order":           {"tensor<fp32, [1]> y, tensor<int32, [1]> i = topk(x = x, k = int32(1));", "y"},
+		"by a mask":             {`tensor<bool, [2]> b = cast(x = x, dtype = string("bool")); tensor<fp32, [2]> y = scaled_dot_product_attention(query = x, key = x, value = x, attn_mask = b);`, "y"},
+		"by a constant":         {"tensor<bool, [2]> b = less(x = tensor<fp32, [2]>([1, 2]), y = tensor<fp32, [2]>([2, 1]));" + pick, ""},
+		"by a constant index":   {"tensor<fp32, [1]> y = gather(x = x, indices = tensor<int32, [1]>([1]), axis = int32(0));", ""},
+		"by a shape":            {"tensor<int32, [1]> s = shape(x = x); tensor<bool, [1]> b = less(x = s, y = s); tensor<fp32, [2]> y = select(cond = b, a = x, b = x);", ""},
+		"where no output is of": {less + "tensor<fp32, [2]> y = relu(x = x);", ""},
+	} {
+		p, err := text.Parse("program(1.3) { func main<ios18>(tensor<fp32, [2]> x) { " + c.ops + " } -> (y); }")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = choice(p.Functions[0])
+		var u *eval.Unsupported
+		if c.named == "" && err != nil || c.named != "" && (!errors.As(err, &u) || u.Obstacles[0].Output != c.named) {
+			t.Errorf("%s: %v, expected %q named", name, err, c.named)
+		}
 	}
 }

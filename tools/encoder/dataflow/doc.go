@@ -14,4 +14,7 @@
 //
 // Conversions that fuse, split, fold, transpose, rename or reorder compute the same
 // steps. A program that reads another layer's matrix, or key for value, does not.
+//
+// One evaluation says nothing of a program that chooses by its input, so one that compares, selects
+// or indexes by it is not followed (choice.go).
 package dataflow

@@ -60,6 +60,9 @@ func Run(ctx context.Context, f *mil.Function, w mil.Weights, h ggml.Hyperparame
 // RunRows is Run with the definition's matrices given by rows, unless rows is nil, so that none is in memory whole. Of
 // the program's large constants one operation's are in memory at a time.
 func RunRows(ctx context.Context, f *mil.Function, w mil.Weights, h ggml.Hyperparameters, tensors reference.Tensors, rows reference.Rows) (*Trace, error) {
+	if err := choice(f); err != nil {
+		return nil, err
+	}
 	by := divisor(h)
 	t, err := run(ctx, f, w, h, tensors, rows, by)
 	if err != nil && by > 1 && ctx.Err() == nil {

@@ -10,7 +10,7 @@ import (
 
 // Cases are the corpus.
 func Cases() []Case {
-	return slices.Concat(casts(), moves(), arithmetic(), unary(), matrices(), strided(), rows(), refusals())
+	return slices.Concat(casts(), moves(), arithmetic(), unary(), matrices(), strided(), rows(), truths(), leaky(), choices(), windows(), indexed(), moved(), whole(), boundary(), refusals())
 }
 
 // op is one operation with one result.

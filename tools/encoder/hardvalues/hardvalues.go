@@ -31,16 +31,16 @@ const (
 // Tensor is an input or an output. Data are little-endian elements as they lie in memory.
 type Tensor struct {
 	Name    string
-	DType   string // fp16, fp32 or int32: what Core ML takes and gives
-	Shape   []int
-	Strides []int // in elements; nil for row-major
+	DType   string // fp16, fp32 or int32: what Core ML takes and gives, and int8 from iOS 26 on
+	Shape   []int  // empty for a scalar, which is [1] outside of the program
+	Strides []int  // in elements; nil for row-major
 	Data    []byte
 }
 
 // Case is one program with its answer.
 type Case struct {
 	Name   string
-	Opset  string // ios15 … ios18
+	Opset  string // ios15 … ios18, ios26
 	Body   string // operations, in MIL's text
 	Inputs []Tensor
 	Want   []Tensor // row-major
@@ -68,7 +68,15 @@ func (t *Tensor) typed() string {
 	return fmt.Sprintf("tensor<%s, %s>", t.DType, strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", "))
 }
 
-var sizes = map[string]int{"fp16": 2, "fp32": 4, "int32": 4}
+var sizes = map[string]int{"fp16": 2, "fp32": 4, "int32": 4, "int8": 1}
+
+// outside is the shape of the array that enters or leaves the program.
+func (t *Tensor) outside() []int {
+	if len(t.Shape) == 0 {
+		return []int{1}
+	}
+	return t.Shape
+}
 
 // dense gathers a tensor's elements in row-major order.
 func (t *Tensor) dense() []byte {
@@ -151,7 +159,10 @@ func (t *Tensor) compare(got []byte, exact bool) error {
 }
 
 func word(b []byte) uint32 {
-	if len(b) == 2 {
+	switch len(b) {
+	case 1:
+		return uint32(b[0])
+	case 2:
 		return uint32(binary.LittleEndian.Uint16(b))
 	}
 	return binary.LittleEndian.Uint32(b)

@@ -219,3 +219,48 @@ func TestOpsetsAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// A Mac must refuse what its Core ML does not have yet, and answer everything else.
+func TestOn(t *testing.T) {
+	all := Cases()
+	for version, set := range map[string]string{"26.1": "", "15.7.7": "ios26", "14": "ios18", "13.3": "ios17"} {
+		cases, err := On(all, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := map[string]bool{}
+		for i, c := range cases {
+			if c.Refused && !all[i].Refused {
+				refused[c.Opset] = true
+			}
+		}
+		if set != "" && set != "ios18" && !refused[set] || set == "" && len(refused) > 0 || refused["ios16"] {
+			t.Errorf("macOS %s refuses %v, expected %q", version, refused, set)
+		}
+	}
+	for _, version := range []string{"", "sonoma", "1", "-3"} {
+		if _, err := On(all, version); err == nil {
+			t.Errorf("%q is taken for a version", version)
+		}
+	}
+	for _, c := range all {
+		if needs[c.Opset] == 0 {
+			t.Errorf("%s: the operation set %s has no macOS", c.Name, c.Opset)
+		}
+	}
+}
+
+// Every operation that only other models use has a case here too.
+func TestOperationsBeyondWhisper(t *testing.T) {
+	var text strings.Builder
+	for _, c := range Cases() {
+		text.WriteString(c.Body)
+	}
+	for _, name := range strings.Fields(`equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not select
+		floor_div mod real_div max_pool avg_pool pad batch_norm leaky_relu gather gather_along_axis gather_nd reverse tile upsample_nearest_neighbor
+		topk reduce_argmax reduce_argmin quantize dequantize shape range_1d fill matmul`) {
+		if !strings.Contains(text.String(), " "+name+"(") {
+			t.Errorf("no case has %s", name)
+		}
+	}
+}

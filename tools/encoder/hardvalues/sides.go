@@ -31,7 +31,7 @@ func Evaluate(ctx context.Context, c *Case) (map[string][]byte, error) {
 	in := map[string]mil.Tensor{}
 	for _, t := range c.Inputs {
 		d, _ := mil.ParseDType(t.DType)
-		in[t.Name] = mil.Tensor{DType: d, Shape: wide(t.Shape), Data: t.dense()}
+		in[t.Name] = mil.Tensor{DType: d, Shape: wide(t.outside()), Data: t.dense()}
 	}
 	got, err := plan.Run(ctx, in)
 	if err != nil {
@@ -56,7 +56,7 @@ func wide(shape []int) []int64 {
 var opsets = map[string]struct {
 	name    string
 	version int32
-}{"ios15": {"CoreML5", 6}, "ios16": {"CoreML6", 7}, "ios17": {"CoreML7", 8}, "ios18": {"CoreML8", 9}}
+}{"ios15": {"CoreML5", 6}, "ios16": {"CoreML6", 7}, "ios17": {"CoreML7", 8}, "ios18": {"CoreML8", 9}, "ios26": {"CoreML9", 10}}
 
 // WritePackage writes the case as an .mlpackage, for Apple's compiler.
 func (c *Case) WritePackage(dest string) error {
@@ -73,10 +73,10 @@ func (c *Case) WritePackage(dest string) error {
 }
 
 func features(tensors []Tensor) []spec.Feature {
-	types := map[string]spec.ArrayDType{"fp16": spec.ArrayFloat16, "fp32": spec.ArrayFloat32, "int32": spec.ArrayInt32}
+	types := map[string]spec.ArrayDType{"fp16": spec.ArrayFloat16, "fp32": spec.ArrayFloat32, "int32": spec.ArrayInt32, "int8": spec.ArrayInt8}
 	var out []spec.Feature
 	for _, t := range tensors {
-		out = append(out, spec.Feature{Name: t.Name, Kind: spec.MultiArrayFeature, Array: &spec.Array{Shape: wide(t.Shape), DType: types[t.DType]}})
+		out = append(out, spec.Feature{Name: t.Name, Kind: spec.MultiArrayFeature, Array: &spec.Array{Shape: wide(t.outside()), DType: types[t.DType]}})
 	}
 	return out
 }
@@ -112,7 +112,7 @@ func Probe(program string, compile Compiler, deadline time.Duration) Predict {
 		}
 		q := probe.Request{Model: compiled}
 		for _, t := range c.Inputs {
-			q.Inputs = append(q.Inputs, probe.Input{Name: t.Name, DType: arrayTypes[t.DType], Shape: t.Shape, Strides: t.Strides, Data: t.Data})
+			q.Inputs = append(q.Inputs, probe.Input{Name: t.Name, DType: arrayTypes[t.DType], Shape: t.outside(), Strides: t.Strides, Data: t.Data})
 		}
 		for _, t := range c.Want {
 			q.Outputs = append(q.Outputs, t.Name)
@@ -125,7 +125,7 @@ func Probe(program string, compile Compiler, deadline time.Duration) Predict {
 	}
 }
 
-var arrayTypes = map[string]string{"fp16": "float16", "fp32": "float32", "int32": "int32"}
+var arrayTypes = map[string]string{"fp16": "float16", "fp32": "float32", "int32": "int32", "int8": "int8"}
 
 func answers(o *probe.Outcome, c *Case) (map[string][]byte, error) {
 	r := o.Report
@@ -140,7 +140,7 @@ func answers(o *probe.Outcome, c *Case) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for _, want := range c.Want {
 		got, ok := r.Output(want.Name)
-		if !ok || got.DType != arrayTypes[want.DType] || fmt.Sprint(got.Shape) != fmt.Sprint(want.Shape) {
+		if !ok || got.DType != arrayTypes[want.DType] || fmt.Sprint(got.Shape) != fmt.Sprint(want.outside()) {
 			return nil, fmt.Errorf("%w: output %s: expected %s, found %s %v", ErrRefused, want.Name, want.typed(), got.DType, got.Shape)
 		}
 		out[want.Name] = o.Tensors[want.Name]

@@ -83,6 +83,10 @@ func feature(name string, n *node) Feature {
 	for _, d := range n.shape {
 		f.Shape = append(f.Shape, int64(d))
 	}
+	if len(f.Shape) == 0 {
+		// Core ML's arrays have at least one dimension; coremltools describes a scalar as [1] too (backend/mil/load.py).
+		f.Shape = []int64{1}
+	}
 	return f
 }
 
@@ -174,9 +178,11 @@ func (b *builder) operation(op *mil.Op, opset string) {
 	case len(op.Blocks) > 0:
 		c.fail("nested blocks (control flow) are not evaluated")
 	case !ok:
-		c.fail("this operation is not known")
+		c.fail("%s", unknown(op.Type))
 	default:
+		first := len(b.steps)
 		c.run(def)
+		c.ahead(first)
 	}
 	// Later operations can still be checked against the declared type.
 	for _, o := range op.Outputs {

@@ -44,7 +44,11 @@ func (c corpusTensor) tensor(t *testing.T) mil.Tensor {
 	if !ok || err != nil {
 		t.Fatalf("the corpus holds a tensor of type %q, %v", c.DType, err)
 	}
-	return mil.Tensor{DType: d, Shape: c.Shape, Data: b}
+	shape := c.Shape
+	if len(shape) == 0 {
+		shape = []int64{1} // a scalar, as it enters and leaves a program
+	}
+	return mil.Tensor{DType: d, Shape: shape, Data: b}
 }
 
 func readCorpus(t *testing.T) []corpusCase {

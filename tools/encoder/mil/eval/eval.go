@@ -30,7 +30,20 @@
 // # Shapes
 //
 // All shapes are fixed. Rank above 5 and extents of zero are refused, as Core ML
-// refuses them. Control flow and state are refused.
+// refuses them. A scalar that enters or leaves the program is an array [1]. What
+// is computed of shapes and constants alone is known before anything runs, so it may be the
+// argument of a later operation. Control flow and state are refused.
+//
+// # Integers
+//
+// Core ML computes integers in float32 until iOS 26, so a result above 2^24 ends
+// the evaluation, but for int32 products of an operation set of iOS 26, which must fit int32.
+//
+// # What has no answer
+//
+// Where Core ML's documentation leaves the result open, the evaluation ends with
+// the reason: an index outside its tensor, equal elements of which an index names one, a NaN
+// to be ordered, a quotient of integers that is none, a pooling window of padding alone.
 package eval
 
 import (
@@ -230,7 +243,7 @@ func (p *Plan) run(ctx context.Context, inputs map[string]mil.Tensor, see func(T
 			return nil, err
 		}
 		t := f.tensor(n)
-		t.Data = append([]byte(nil), t.Data...)
+		t.Data, t.Shape = append([]byte(nil), t.Data...), p.Outputs[i].Shape
 		out[p.Outputs[i].Name] = t
 	}
 	return out, nil

@@ -157,6 +157,9 @@ func (n *node) accept(t mil.Tensor) error {
 	for i, d := range t.Shape {
 		shape[i] = int(d)
 	}
+	if len(n.shape) == 0 && slices.Equal(shape, []int{1}) {
+		shape = nil // a scalar is [1] at the boundary
+	}
 	if t.DType != n.dtype || !slices.Equal(shape, n.shape) {
 		return fmt.Errorf("input %q: expected %s %v, found %s %v", n.name, n.dtype, n.shape, t.DType, t.Shape)
 	}

@@ -79,13 +79,16 @@ func last(s []int) int {
 
 // makeMatmul builds batched products with broadcast batch dimensions.
 func makeMatmul(c *call) {
-	x, y := c.float("x"), c.float("y")
+	x, y := c.need("x"), c.need("y")
 	tx, ty := c.bool("transpose_x", false), c.bool("transpose_y", false)
 	if c.bad {
 		return
 	}
-	if x.dtype != y.dtype || len(x.shape) < 2 || len(y.shape) < 2 {
-		c.fail("expected two tensors of one type and at least rank 2, found %s %v and %s %v", x.dtype, x.shape, y.dtype, y.shape)
+	if !c.same(numeric, x, y) {
+		return
+	}
+	if len(x.shape) < 2 || len(y.shape) < 2 {
+		c.fail("expected two tensors of at least rank 2, found %s %v and %s %v", x.dtype, x.shape, y.dtype, y.shape)
 		return
 	}
 	xm, ym := lastTwo(x, tx), lastTwo(y, ty)
@@ -104,6 +107,10 @@ func makeMatmul(c *call) {
 	}
 	m := &matmul{x: x, y: y, out: out, xm: xm, ym: ym, batch: batch, xs: xs, ys: ys,
 		os: out.strides[:len(batch)], row: ym.cols}
+	if x.dtype == mil.Int32 {
+		c.matmulInt(m)
+		return
+	}
 	c.step(out, m.run, x, y).fuse = m
 }
 

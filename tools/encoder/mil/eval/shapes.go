@@ -92,7 +92,7 @@ func makeReshape(c *call) {
 // dimension of an x of the same rank; from iOS 17 the dimension at the same
 // distance from the end, or 1 beyond it.
 func inherited(x []int, rank, i int, opset string) (int64, bool) {
-	if opset == "ios15" || opset == "ios16" || opset == "CoreML5" || opset == "CoreML6" {
+	if !since(opset, 17) {
 		if rank != len(x) {
 			return 0, false
 		}

@@ -58,6 +58,14 @@ func makeConcat(c *call) {
 		c.fail("argument \"values\" is missing or empty")
 		return
 	}
+	for i, v := range values {
+		// Scalars join as vectors of one element.
+		if len(v.shape) == 0 {
+			one := *v
+			one.shape, one.strides = []int{1}, []int{1}
+			values[i] = &one
+		}
+	}
 	first := values[0]
 	a := c.axis("axis", axis, len(first.shape))
 	if c.bad {
