@@ -3,7 +3,7 @@
 visibility("//gate/...")
 
 # Bumped with what changes the bytes of evidence.
-_VERSION = "1"
+_VERSION = "2"
 _PROTOCOL = "1"
 
 # What stands for Apple's Core ML below each bridge. The same name begins its lines in the log.

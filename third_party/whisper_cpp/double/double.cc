@@ -6,10 +6,13 @@
 //     neither the element type, nor the strides, nor the room at the destination is looked at;
 //   - a failed prediction is nil, a message to nil is zero, so zero bytes are copied and nothing is reported
 //     to the caller.
-// Unlike upstream's, this bridge says on standard error why a load or a prediction failed.
+// Unlike upstream's, this bridge says on standard error why a load or a prediction failed, and, when its context is freed,
+// how many predictions it was asked for: the judge compares that with what whisper.cpp counted.
 
 #include "coreml/whisper-encoder.h"
 
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,7 +27,13 @@ using coreml_gate::Outcome;
 using coreml_gate::one_line;
 
 struct whisper_coreml_context {
+    explicit whisper_coreml_context(std::unique_ptr<Evaluator> started) : evaluator(std::move(started)) {}
+
     std::unique_ptr<Evaluator> evaluator;
+    // Predictions that were asked for, and those of them that left the caller's output as it was. A context is const to the
+    // function that predicts.
+    mutable std::atomic<uint64_t> predictions{0};
+    mutable std::atomic<uint64_t> failed{0};
 };
 
 namespace {
@@ -67,7 +76,7 @@ bool is_utf8(const char * text) {
 }  // namespace
 
 extern "C" struct whisper_coreml_context * whisper_coreml_init(const char * path_model) {
-    log_line("coreml_double: version 1, protocol 1, fault " + coreml_gate::fault_name());
+    log_line("coreml_double: version 2, protocol 1, fault " + coreml_gate::fault_name());
     if (!is_utf8(path_model)) {
         raise_exception("a path that is not UTF-8");
     }
@@ -87,11 +96,12 @@ extern "C" struct whisper_coreml_context * whisper_coreml_init(const char * path
     if (!evaluator->greeting().empty()) {
         log_line("coreml_double: ready, " + one_line(evaluator->greeting()));
     }
-    return new whisper_coreml_context{std::move(evaluator)};
+    return new whisper_coreml_context(std::move(evaluator));
 }
 
 extern "C" void whisper_coreml_free(struct whisper_coreml_context * ctx) {
     ctx->evaluator.reset();  // of a null context it crashes, as upstream's does
+    log_line("coreml_double: " + std::to_string(ctx->predictions) + " predictions, " + std::to_string(ctx->failed) + " failed");
     delete ctx;
 }
 
@@ -103,16 +113,19 @@ extern "C" void whisper_coreml_encode(
                                float * out) {
     MultiArray output;
     std::string why;
+    ctx->predictions++;
     switch (ctx->evaluator->predict(n_mel, n_ctx, mel, output, why)) {
         case Outcome::kDone:
             break;
         case Outcome::kRaises:
             raise_exception(why);
         case Outcome::kFailed:
+            ctx->failed++;
             log_line("coreml_double: prediction failed: " + one_line(why));
             return;  // upstream: memcpy(out, NULL, 0)
     }
     if (output.feature != "output") {
+        ctx->failed++;
         log_line("coreml_double: prediction failed: the output is called '" + one_line(output.feature) + "', expected 'output'");
         return;  // upstream asks for a feature that is not there, and gets nil
     }

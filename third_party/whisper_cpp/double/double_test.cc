@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -81,17 +82,18 @@ void mode(const char * name) {
     setenv("FAKE_EVALUATOR", name, 1);
 }
 
-// Whether a log is as expected. A `*` at the end of what is expected stands for the rest of a line: how an evaluator
-// ends that was still writing when its pipe closed is up to timing.
-bool matches(const std::string & log, std::string want) {
-    if (want.empty() || want.back() != '*') {
+// Whether a log is as expected. A `*` in what is expected stands for the rest of a line: how an evaluator ends that was
+// still writing when its pipe closed is up to timing.
+bool matches(const std::string & log, const std::string & want) {
+    const size_t star = want.find('*');
+    if (star == std::string::npos) {
         return log == want;
     }
-    want.pop_back();
-    return log.compare(0, want.size(), want) == 0 && log.find('\n', want.size()) == log.size() - 1;
+    const size_t end = log.find('\n', star);
+    return log.compare(0, star, want, 0, star) == 0 && end != std::string::npos && log.substr(end + 1) == want.substr(std::min(star + 2, want.size()));
 }
 
-const char * const kGreeting = "coreml_double: version 1, protocol 1, fault none\n";
+const char * const kGreeting = "coreml_double: version 2, protocol 1, fault none\n";
 
 // A load that must fail, with exactly these lines after the greeting.
 void load_fails(const char * name, const char * path, const std::string & lines) {
@@ -106,8 +108,9 @@ void load_fails(const char * name, const char * path, const std::string & lines)
     check(open_files() == files, "no file is left open");
 }
 
-// One encode of a 2 by 3 input into twelve floats of -1; returns them. The log holds `lines` after the greeting.
-std::vector<float> encode(const char * name, const std::string & lines, int times = 1) {
+// Encodes of a 2 by 3 input into twelve floats of -1; returns them. The log holds `lines` after the greeting, and then the
+// double's own count of those encodes, of which `failed` failed.
+std::vector<float> encode(const char * name, const std::string & lines, int times = 1, int failed = 0) {
     mode(name);
     const int files = open_files();
     std::vector<float> mel = {10, 20, 30, 40, 50, 60};
@@ -122,7 +125,8 @@ std::vector<float> encode(const char * name, const std::string & lines, int time
     }
     const std::string log = capture.text();
     check(ctx != nullptr, "the load succeeds");
-    check(matches(log, kGreeting + lines), "log is:\n" + log);
+    const std::string count = "coreml_double: " + std::to_string(times) + " predictions, " + std::to_string(failed) + " failed\n";
+    check(matches(log, kGreeting + lines + count), "log is:\n" + log);
     check(no_children(), "no process is left");
     check(open_files() == files, "no file is left open");
     return out;
@@ -141,7 +145,7 @@ void test_loads() {
     load_fails("silent", "/no/such.mlmodelc", "coreml_double: cannot load '/no/such.mlmodelc': No such file or directory\n");
     load_fails("silent", "/", "coreml_double: cannot load '/': no greeting, and the evaluator ended with exit code 7\n");
     load_fails("load-fails", "/", "coreml_double: cannot load '/': no model in /?whisper_init_state: Core ML model loaded\n");
-    load_fails("bad-magic", "/", "coreml_double: cannot load '/': no greeting, and *");
+    load_fails("bad-magic", "/", "coreml_double: cannot load '/': no greeting, and *\n");
     load_fails("newer", "/", "coreml_double: cannot load '/': the evaluator speaks protocol 2, expected 1\n");
 
     const std::string program = getenv("COREML_GATE_EVALUATOR");
@@ -174,16 +178,36 @@ void test_memory() {
 void test_failures() {
     const std::vector<float> untouched(12, -1);
     const std::string prefix = "coreml_double: prediction failed: ";
-    check(encode("prediction-fails", prefix + "shape\n") == untouched, "nothing is copied");
-    check(encode("prediction-fails", prefix + "shape\n" + prefix + "shape\n", 2) == untouched, "nothing is copied twice");
-    check(encode("dies", prefix + "no reply, and the evaluator was ended by signal 9\n" + prefix + "the evaluator has ended before\n", 2) == untouched,
+    check(encode("prediction-fails", prefix + "shape\n", 1, 1) == untouched, "nothing is copied");
+    check(encode("prediction-fails", prefix + "shape\n" + prefix + "shape\n", 2, 2) == untouched, "nothing is copied twice");
+    check(encode("dies", prefix + "no reply, and the evaluator was ended by signal 9\n" + prefix + "the evaluator has ended before\n", 2, 2) == untouched,
           "nothing is copied from a process that died");
-    check(encode("renamed", prefix + "the output is called 'encoder_output_embeds', expected 'output'\n") == untouched,
+    check(encode("renamed", prefix + "the output is called 'encoder_output_embeds', expected 'output'\n", 1, 1) == untouched,
           "nothing is copied from an output of another name");
-    check(encode("cut-short", prefix + "no reply, and the evaluator ended with exit code 0\n") == untouched, "a reply that is cut short is none");
-    check(encode("rank", prefix + "an output that breaks the protocol, and *") == untouched, "a rank of 17 is refused");
-    check(encode("overflow", prefix + "an output that breaks the protocol, and *") == untouched,
+    check(encode("cut-short", prefix + "no reply, and the evaluator ended with exit code 0\n", 1, 1) == untouched, "a reply that is cut short is none");
+    check(encode("rank", prefix + "an output that breaks the protocol, and *\n", 1, 1) == untouched, "a rank of 17 is refused");
+    check(encode("overflow", prefix + "an output that breaks the protocol, and *\n", 1, 1) == untouched,
           "a shape whose product does not fit is refused");
+}
+
+// A context that is freed before anyone asked it for a prediction says so: loaded is not executed.
+void test_no_prediction() { encode("plain", "", 0); }
+
+// Each context counts for itself.
+void test_contexts_count_apart() {
+    mode("plain");
+    std::vector<float> mel(6, 1), out(12, -1);
+    Capture capture;
+    whisper_coreml_context * first = whisper_coreml_init("/");
+    whisper_coreml_context * second = whisper_coreml_init("/");
+    whisper_coreml_encode(first, 3, 2, mel.data(), out.data());
+    whisper_coreml_encode(first, 3, 2, mel.data(), out.data());
+    whisper_coreml_encode(second, 3, 2, mel.data(), out.data());
+    whisper_coreml_free(second);
+    whisper_coreml_free(first);
+    const std::string log = capture.text();
+    const std::string want = std::string(kGreeting) + kGreeting + "coreml_double: 1 predictions, 0 failed\ncoreml_double: 2 predictions, 0 failed\n";
+    check(log == want, "log is:\n" + log);
 }
 
 // A program without standard input or output must not lend its pipes to them.
@@ -206,6 +230,8 @@ int main(int argc, char ** argv) {
     test_loads();
     test_memory();
     test_failures();
+    test_no_prediction();
+    test_contexts_count_apart();
     test_closed_standard_streams();
     printf("%d failures\n", failures);
     return failures == 0 ? 0 : 1;
