@@ -57,6 +57,7 @@ const (
 	DeprecatedProgram      = "DEPRECATED_PROGRAM"
 	NoAudioProcessed       = "NO_AUDIO_PROCESSED"
 	OutputUnwritable       = "OUTPUT_UNWRITABLE"
+	VADModelMissing        = "VAD_MODEL_MISSING"
 	ProcessFailed          = "PROCESS_FAILED"
 	ExitCode               = "EXIT_CODE"
 	NoCoreMLBuild          = "NO_COREML_BUILD"
@@ -148,7 +149,8 @@ var runs = Table{
 	{Code: DeprecatedProgram, Class: Refuse, Means: "The program is upstream's stub under the old name main, which only prints a warning.", Do: "Run whisper-cli."},
 	{Code: NoAudioProcessed, Class: Fail, Means: "The program ended with exit 0, but no audio went through the model: unreadable audio exits 0 upstream.", Do: "Check the audio file; wav, mp3, flac and ogg are decoded."},
 	{Code: OutputUnwritable, Class: Fail, Means: "A file that the program was asked for could not be written. It ends with exit 0 all the same.", Do: "Give it a folder that exists and may be written, or let the words go to standard output."},
-	{Code: ProcessFailed, Class: Fail, Means: "whisper_full failed (exit 10). What was found names the cause where the log does.", Do: "Read the log. Two known causes are an -ac larger than the model, and a missing VAD model."},
+	{Code: VADModelMissing, Class: Refuse, Means: "The program was to look for speech by a voice detector (--vad) whose model (-vm) is missing or is none. Upstream ends with exit 10 and heard nothing.", Do: "Leave out --vad: a gate's run hears the whole recording. Elsewhere, give the detector's own model (ggml-silero-….bin) with -vm."},
+	{Code: ProcessFailed, Class: Fail, Means: "whisper_full failed (exit 10). What was found names the cause where the log does.", Do: "Read the lines above it. A known cause is an -ac larger than the model."},
 	{Code: ExitCode, Class: Fail, Means: "The program ended with an exit code other than 0.", Do: "Read the last lines of the log. The exit codes of whisper-cli are in docs/evidence.md; another program has its own."},
 	{Code: NoCoreMLBuild, Class: Fail, Means: "The binary was built without Core ML: system_info says COREML = 0, or does not name it.", Do: "Build the coreml flavour; look for a stale binary."},
 	{Code: LoadMarkerAbsent, Class: Fail, Means: "The line \"whisper_init_state: Core ML model loaded\" is not on stderr.", Do: "Look for a load failure above it; without this line ggml's own encoder ran, or nothing did."},

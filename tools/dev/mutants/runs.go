@@ -76,7 +76,11 @@ func logs() []Mutant {
 		{ID: "log-silenced", Fakes: "a quiet run", Made: "no line of the library at all", Code: reason.LogSilenced, Bend: func(g *Gate) { g.CoreML.Stderr = evidence.Normaliser{}.Stream(nil, false, true, evidence.Recognise) }},
 		{ID: "log-truncated", Fakes: "a whole log", Made: "the log was cut by the runner's limit", Code: reason.LogTruncated, Bend: func(g *Gate) { g.CoreML.Stderr.Truncated = true }},
 		{ID: "log-stdout-truncated", Fakes: "a whole transcript", Made: "stdout was cut by the runner's limit", Code: reason.LogTruncated, Bend: func(g *Gate) { g.CoreML.Stdout.Truncated = true }},
-		{ID: "log-no-double", Fakes: "the emulated lane", Made: "the double's own line is missing", Code: reason.LaneMismatch, Bend: stderr("coreml", "coreml_double: version 1, protocol 1, fault none\n", "")},
+		{ID: "log-no-double", Fakes: "the emulated lane", Made: "the double's own line is missing", Code: reason.LaneMismatch, Bend: stderr("coreml", "coreml_double: version 2, protocol 1, fault none\n", "")},
+		{ID: "log-double-uncounted", Fakes: "a run of the encoder", Made: "the double's own count is missing", Code: reason.LogTruncated, Bend: stderr("coreml", "coreml_double: 1 predictions, 0 failed\n", "")},
+		{ID: "log-double-idle", Fakes: "a run of the encoder", Made: "the double counts no prediction", Code: reason.EncoderNotExecuted, Bend: stderr("coreml", "coreml_double: 1 predictions", "coreml_double: 0 predictions")},
+		{ID: "log-double-counts-more", Fakes: "one run", Made: "the double counts more predictions than the program", Code: reason.StaleLog, Bend: stderr("coreml", "coreml_double: 1 predictions", "coreml_double: 2 predictions")},
+		{ID: "log-double-counts-failure", Fakes: "a prediction", Made: "the double counts a failed prediction", Code: reason.PredictionFailed, Bend: stderr("coreml", "1 predictions, 0 failed", "1 predictions, 1 failed")},
 		{ID: "log-physical-double", Fakes: "the physical lane", Made: "emulated evidence relabelled as physical", Code: reason.LaneMismatch, Bend: func(g *Gate) {
 			for _, e := range g.sides() {
 				e.Lane, e.LaneIdentity = evidence.LanePhysical, map[string]string{"lane": "physical", "os_build": "24G720"}

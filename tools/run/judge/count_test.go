@@ -35,6 +35,37 @@ func TestDoubleCount(t *testing.T) {
 	}
 }
 
+// A double that counts says its count at the end of every run that it served; one of version 1 counts none.
+func TestDoubleCountMissing(t *testing.T) {
+	const count = "coreml_double: 1 predictions, 0 failed"
+	first := string(realLog(t, "good"))
+	second := strings.Replace(first, "coreml_double: version 1,", "coreml_double: version 2,", 1)
+	future := strings.Replace(first, "coreml_double: version 1,", "coreml_double: version 99999999999999999999,", 1)
+	cut := func(log string) string {
+		return log[:strings.Index(log, "whisper_print_timings")] + log[strings.Index(log, "--- stdout"):]
+	}
+	// An excerpt begins below the line that names the model.
+	excerpt := cut("exit: 0\n--- stderr\n" + second[strings.Index(second, "whisper_init_state: loading Core ML"):])
+	for name, c := range map[string]struct{ text, code string }{
+		"version 1, no count":             {first, ""},
+		"version 2, its count":            {withStderr(t, second, count), ""},
+		"version 2, no count":             {second, reason.LogTruncated},
+		"a version of the future":         {future, reason.LogTruncated},
+		"version 2, a count of another":   {withStderr(t, second, "coreml_double: 3 predictions, 0 failed"), reason.StaleLog},
+		"version 2, two counts":           {withStderr(t, second, count+"\n"+count), reason.StaleLog},
+		"version 2, a count inside text":  {withStderr(t, second, "note: "+count), reason.LogTruncated},
+		"version 2, an excerpt and words": {excerpt, ""},
+	} {
+		j := judgeText(t, []byte(c.text), "coreml")
+		if c.code == "" && j.Verdict != reason.Pass || c.code != "" && (j.Verdict == reason.Pass || !j.Has(c.code)) {
+			t.Errorf("%s: found %s, %v, want %q", name, j.Verdict, j.Reasons, c.code)
+		}
+		if j.Verdict == reason.Pass && strings.Contains(c.text, count) && j.Facts[factDoublePredictions] != 1 {
+			t.Errorf("%s: fact %s is %v, want 1", name, factDoublePredictions, j.Facts[factDoublePredictions])
+		}
+	}
+}
+
 // withStderr puts a line behind the last line of whisper_print_timings.
 func withStderr(t *testing.T, log, line string) string {
 	t.Helper()

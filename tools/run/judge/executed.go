@@ -48,6 +48,10 @@ func executed(f *verdict.Judgement, m markers, r *Run) {
 		f.Add(reason.NoAudioProcessed, "stderr", "the line \"main: processing …\", which names the recording", "none")
 		return
 	}
+	if m.garbles(whispercpp.LineTotal) && !m.has(whispercpp.LineTotal) {
+		garbled(f, m, whispercpp.LineTotal)
+		return
+	}
 	if !m.has(whispercpp.LineTiming) && !m.has(whispercpp.LineTotal) {
 		unended(f, m, r)
 		return
@@ -120,18 +124,45 @@ func (m markers) counters() counters {
 	return c
 }
 
-// doubleCount compares the double's own count with the program's.
+// countsSince is the version of the double from which on it counts its predictions and says so when its context is freed.
+const countsSince = 2
+
+// doubleCount compares the double's own count with the program's. A double that counts and whose count is missing was
+// never freed, or its line was taken out.
 func doubleCount(f *verdict.Judgement, m markers, c counters) {
-	for _, a := range m.exact[whispercpp.LineDoubleCount] {
+	if m.doubleCounts() && !m.has(whispercpp.LineDoubleCount) && m.has(whispercpp.LineTotal) {
+		f.Add(reason.LogTruncated, "stderr", "the double's own count, \"coreml_double: N predictions, M failed\", behind the program's", "none")
+	}
+	total := 0
+	for i, a := range m.exact[whispercpp.LineDoubleCount] {
 		made, err := strconv.Atoi(a.Value(0))
 		failed, err2 := strconv.Atoi(a.Value(1))
+		if err == nil && err2 == nil && made <= many {
+			total += made // a context for each processor, where there are several
+			f.Facts[factDoublePredictions] = total
+		}
 		switch {
-		case err != nil || err2 != nil || failed > 0 || failed > made:
+		case err != nil || err2 != nil || made > many || failed > made || failed > 0 && !m.tells(whispercpp.LinePredictionFailed):
 			f.Add(reason.PredictionFailed, a.where(), "no failed prediction", quote(a.Text))
+		case failed > 0: // each of them has a line of its own, which is quoted
 		case made == 0:
 			f.Add(reason.EncoderNotExecuted, a.where(), "at least one prediction", quote(a.Text))
-		case c.known && made != c.encode:
+		case i == len(m.exact[whispercpp.LineDoubleCount])-1 && c.known && total != c.encode:
 			f.Add(reason.StaleLog, a.where(), fmt.Sprintf("%d predictions, as whisper_print_timings counts", c.encode), quote(a.Text))
 		}
 	}
+}
+
+// doubleCounts says that a double of a version that counts loaded the encoder.
+func (m markers) doubleCounts() bool {
+	if !m.has(whispercpp.LineLoaded) {
+		return false
+	}
+	for _, a := range m.exact[whispercpp.LineDouble] {
+		if evidence.EmulatedBy(a.Text) == evidence.CoreMLDouble && a.Value(0) != "" {
+			version, err := strconv.Atoi(a.Value(0))
+			return err != nil || version >= countsSince // more digits than a version has are no reason to demand less
+		}
+	}
+	return false
 }

@@ -187,6 +187,8 @@ func exitCode(f *verdict.Judgement, m markers, r *Run, x evidence.Exit) {
 		add(reason.UsageExit, whispercpp.LineUsage, "a run")
 	case x.Code == 1 && deprecated(m, r):
 		f.Add(reason.DeprecatedProgram, "stdout", "whisper-cli", "upstream's stub under an old name")
+	case x.Code == whispercpp.ExitFailed && m.tells(whispercpp.LineVADModel):
+		add(reason.VADModelMissing, whispercpp.LineVADModel, aDetector)
 	case x.Code == whispercpp.ExitFailed && m.tells(whispercpp.LineVADFailed):
 		add(reason.ProcessFailed, whispercpp.LineVADFailed, "exit 0")
 	case x.Code == whispercpp.ExitFailed:
@@ -195,6 +197,9 @@ func exitCode(f *verdict.Judgement, m markers, r *Run, x evidence.Exit) {
 		f.Add(reason.ExitCode, "exit", "exit 0", found)
 	}
 }
+
+// aDetector is what --vad needs.
+const aDetector = "a voice detector's model that can be read, as -vm names it"
 
 // loadFailed names the encoder, and the cause where the bridge gave one.
 func loadFailed(f *verdict.Judgement, m markers, found string) {

@@ -22,6 +22,8 @@ const (
 	factContextErrors   = "context_errors"
 	factSystemInfoLines = "system_info_lines"
 	factEncoderRuns     = "encoder_runs"
+	// factDoublePredictions is the double's own count, of a double that counts.
+	factDoublePredictions = "double_predictions"
 )
 
 // many bounds counts of lines and words: no log or transcript that is kept has more.
@@ -54,7 +56,10 @@ func CheckFacts(j *verdict.Judgement, gate *policy.Policy) []reason.Reason {
 		f.Count(key, shown[i], shown[i])
 	}
 	if j.Name != Canary {
-		f.Count(factEncoderRuns, 1, many)
+		runs := f.Count(factEncoderRuns, 1, many)
+		if _, counted := j.Facts[factDoublePredictions]; counted {
+			f.Count(factDoublePredictions, runs, runs)
+		}
 	}
 	return f.Wrong
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
@@ -54,6 +55,37 @@ func TestHandMadeLogs(t *testing.T) {
 				t.Errorf("reasons are %v, want %q alone", j.Reasons, c.want)
 			}
 		})
+	}
+}
+
+// TestVADModel holds that a voice detector's model which is missing or is none is named, in every spelling of the log.
+func TestVADModel(t *testing.T) {
+	const missing = "whisper_vad_init_from_file_with_params: failed to open VAD model 'ggml-silero-v5.1.2.bin'"
+	lines := loadedLog + "main: processing 'audio.wav' (176000 samples, 11.0 sec), 4 threads, 1 processors, 5 beams + best of 5, lang = en, task = transcribe, timestamps = 1 ...\n" +
+		"whisper_full: VAD is enabled, processing speech segments only\n" + missing + "\nwhisper_vad: failed to initialize VAD context\n" +
+		"whisper_full: failed to compute VAD\nwhisper-cli: failed to process audio\n"
+	log := func(exit, stderr string) string {
+		return "exit: " + exit + "\n--- stderr\n" + stderr + "--- stdout\n\n"
+	}
+	for _, c := range []struct {
+		name, text, want, quoted string
+	}{
+		{"missing", log("10", lines), reason.VADModelMissing, missing},
+		{"no -vm", log("10", strings.ReplaceAll(lines, "ggml-silero-v5.1.2.bin", "")), reason.VADModelMissing, "VAD model ''"},
+		{"the status lost", log("0", lines), reason.VADModelMissing, missing},
+		{"not a model", log("10", strings.ReplaceAll(lines, missing, "whisper_vad_init_with_params: invalid model data (bad magic)")), reason.VADModelMissing, "bad magic"},
+		{"another tensor", log("10", strings.ReplaceAll(lines, missing, "whisper_vad_init_with_params: unknown tensor 'x' in model file")), reason.VADModelMissing, "unknown tensor"},
+		{"its context alone", log("10", strings.ReplaceAll(lines, missing+"\n", "")), reason.VADModelMissing, "failed to initialize VAD context"},
+		{"prefixed", log("10", strings.ReplaceAll(strings.TrimSuffix("\n"+lines, "\n"), "\n", "\n[12:00:01] ")[1:]+"\n"), reason.VADModelMissing, missing},
+		{"coloured, CRLF", strings.ReplaceAll(log("10", strings.ReplaceAll(lines, missing, "\x1b[31m"+missing+"\x1b[0m")), "\n", "\r\n"), reason.VADModelMissing, missing},
+		{"its allocator, which is not its model", log("10", strings.ReplaceAll(strings.ReplaceAll(lines, missing, "whisper_vad_init_context: failed to init VAD allocator"), "whisper_vad: failed to initialize VAD context\n", "")), reason.ProcessFailed, "VAD allocator"},
+		{"-np", log("10", "whisper-cli: failed to process audio\n"), reason.ProcessFailed, "exit 10"},
+	} {
+		j := judgeText(t, []byte(c.text), "coreml")
+		show(t, j)
+		if len(j.Reasons) == 0 || j.Reasons[0].Code != c.want || !strings.Contains(j.Reasons[0].Found, c.quoted) {
+			t.Errorf("%s: %v, want %s with %q", c.name, j.Reasons, c.want, c.quoted)
+		}
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *Run) number(i int) int {
 func faults(f *verdict.Judgement, m markers, r *Run) {
 	fault(f, r.Fault)
 	for _, a := range m.exact[whispercpp.LineDouble] {
-		said := a.Value(0)
+		said := a.Value(1)
 		switch {
 		case said == "":
 		case r.Evidence != nil && said != r.Fault:

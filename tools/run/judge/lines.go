@@ -58,10 +58,9 @@ func (m markers) read(text string, index, number int) {
 				m.told[fault.Kind] = append(m.told[fault.Kind], at{index, number, fault})
 			}
 		}
-		if exact {
-			continue
-		}
-		if g, ok := within(face); ok {
+		// A line that is exact as one of its family only, such as any line of the library, may be another's with something
+		// before or behind it.
+		if g, ok := within(face); ok && (!exact || general[l.Kind] && g.Kind != l.Kind) {
 			if _, have := m.garbled[g.Kind]; !have {
 				g.Text = text
 				m.garbled[g.Kind] = at{index, number, g}
@@ -69,6 +68,9 @@ func (m markers) read(text string, index, number int) {
 		}
 	}
 }
+
+// general are kinds whose rows take whatever no row before them takes.
+var general = map[whispercpp.LineKind]bool{whispercpp.LineLibrary: true, whispercpp.LineTiming: true, whispercpp.LineModelFact: true, whispercpp.LineBuffer: true}
 
 // within reads a line of whisper.cpp's that stands inside another, at its beginning or its end.
 func within(text string) (whispercpp.Line, bool) {
@@ -111,6 +113,17 @@ func (m markers) where(kind whispercpp.LineKind) string {
 func (m markers) quote(kind whispercpp.LineKind) string {
 	a, _ := m.first(kind)
 	return quote(a.Text)
+}
+
+// quoteWhole is a line with the blanks around it, for a reader who has to see them.
+func quoteWhole(line string) string {
+	switch {
+	case strings.TrimSpace(line) == line:
+		return quote(line)
+	case len(line) > 160:
+		return quote(line) + ", with blanks around it"
+	}
+	return fmt.Sprintf("%q, with blanks around it", line)
 }
 
 // path is the path that the first line of a kind names, in quotation marks, or "".

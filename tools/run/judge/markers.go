@@ -38,14 +38,16 @@ func judgeMarkers(f *verdict.Judgement, m markers, r *Run) {
 	staged(f, r)
 	predictions(f, m)
 	executed(f, m, r)
-	words(f, r)
+	if !f.Has(reason.EncoderNotExecuted) { // no words follow from that, and need no advice of their own
+		words(f, r)
+	}
 }
 
 // loads judges the load marker.
 func loads(f *verdict.Judgement, m markers, r *Run) {
 	switch n := len(m.exact[whispercpp.LineLoaded]); {
 	case n == 0 && m.garbles(whispercpp.LineLoaded):
-		f.Add(reason.LoadMarkerAbsent, m.garbled[whispercpp.LineLoaded].where(), "the whole line \"whisper_init_state: Core ML model loaded\"", quote(m.garbled[whispercpp.LineLoaded].Text))
+		f.Add(reason.LoadMarkerAbsent, m.garbled[whispercpp.LineLoaded].where(), "the whole line \"whisper_init_state: Core ML model loaded\"", quoteWhole(m.garbled[whispercpp.LineLoaded].Text))
 		m.checkOneRun(f, r)
 	case n == 0:
 		f.Add(reason.LoadMarkerAbsent, "stderr", "the line \"whisper_init_state: Core ML model loaded\"", "none")
@@ -111,7 +113,11 @@ func judgeContrast(f *verdict.Judgement, m markers, r *Run) {
 			break
 		}
 	}
-	if !m.has(whispercpp.LineEncodeBuffer) {
+	switch {
+	case m.has(whispercpp.LineEncodeBuffer):
+	case m.garbles(whispercpp.LineEncodeBuffer):
+		garbled(f, m, whispercpp.LineEncodeBuffer)
+	default:
 		f.Add(reason.ContrastNoEncoder, "stderr", "\"compute buffer (encode)\"", "none")
 	}
 	m.checkOneRun(f, r)
@@ -217,8 +223,8 @@ func canaryMarkers(f *verdict.Judgement, m markers) {
 
 // absent adds a marker of a refusal that is not there as the program writes it.
 func absent(f *verdict.Judgement, m markers, kind whispercpp.LineKind, expected string) {
-	if m.tells(kind) {
-		f.Add(reason.CanaryMarkerAbsent, m.where(kind), expected+", as a line of its own", m.quote(kind))
+	if a, told := m.first(kind); told {
+		f.Add(reason.CanaryMarkerAbsent, a.where(), expected+", as a line of its own", quoteWhole(a.Text))
 		return
 	}
 	f.Add(reason.CanaryMarkerAbsent, "stderr", expected, "none")

@@ -141,6 +141,8 @@ func heard(f *verdict.Judgement, m markers, r *Run) bool {
 		f.Add(reason.NoAudioProcessed, m.where(whispercpp.LineAudioBad), "audio read and processed", "exit 0, and: "+m.quote(whispercpp.LineAudioBad))
 	case m.tells(whispercpp.LineOutputBad):
 		f.Add(reason.OutputUnwritable, m.where(whispercpp.LineOutputBad), "every output written", "exit 0, and: "+m.quote(whispercpp.LineOutputBad))
+	case m.tells(whispercpp.LineVADModel):
+		f.Add(reason.VADModelMissing, m.where(whispercpp.LineVADModel), aDetector, "exit 0, and: "+m.quote(whispercpp.LineVADModel))
 	case m.tells(whispercpp.LineProcessError):
 		f.Add(reason.ProcessFailed, m.where(whispercpp.LineProcessError), "audio processed", "exit 0, and: "+m.quote(whispercpp.LineProcessError))
 	case m.tells(whispercpp.LineUsage):
@@ -165,7 +167,7 @@ func (m markers) garbles(kind whispercpp.LineKind) bool {
 // garbled adds a line that proves nothing because of what stands around it.
 func garbled(f *verdict.Judgement, m markers, kind whispercpp.LineKind) {
 	a := m.garbled[kind]
-	f.Add(reason.LogGarbled, a.where(), "the whole line as the program writes it, or a prefix that every line has", quote(a.Text))
+	f.Add(reason.LogGarbled, a.where(), "the whole line as the program writes it, or a prefix that every line has", quoteWhole(a.Text))
 }
 
 // emergency is a run that was stopped before the system would have killed it.

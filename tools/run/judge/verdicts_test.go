@@ -119,7 +119,7 @@ func TestVerdicts(t *testing.T) {
 		}, reason.Failed, "TRANSCRIPT_EMPTY"},
 		{"fault", "coreml", func(e *evidence.Evidence) { e.Fault = "gain-1pct" }, reason.Failed, "FAULT_INJECTED"},
 		{"relabelled lane", "coreml", func(e *evidence.Evidence) { e.Lane = evidence.LanePhysical }, reason.Failed, "LANE_MISMATCH"},
-		{"relabelled lane, other way", "coreml", edit("coreml_double: version 1, protocol 1, fault none\n", ""), reason.Failed, "LANE_MISMATCH"},
+		{"relabelled lane, other way", "coreml", edit("coreml_double: version 2, protocol 1, fault none\n", ""), reason.Failed, "LANE_MISMATCH"},
 		{"another bridge than the identity's", "coreml", func(e *evidence.Evidence) { e.LaneIdentity["core_ml"] = "coreml_stand_in" }, reason.Failed, "LANE_MISMATCH"},
 		{"another bridge, other way", "coreml", func(e *evidence.Evidence) {
 			e.LaneIdentity["core_ml"] = "coreml_double"
@@ -127,8 +127,13 @@ func TestVerdicts(t *testing.T) {
 		}, reason.Failed, "LANE_MISMATCH"},
 		{"upstream's own bridge", "coreml", func(e *evidence.Evidence) {
 			e.LaneIdentity["core_ml"] = "coreml_stand_in"
-			edit("coreml_double: version", "coreml_stand_in: version")(e)
+			edit("coreml_double: version 2", "coreml_stand_in: version 1")(e)
+			edit("coreml_double: 1 predictions, 0 failed\n", "")(e) // the stand-in counts none
 		}, reason.Pass, ""},
+		{"the double's count is missing", "coreml", edit("coreml_double: 1 predictions, 0 failed\n", ""), reason.Failed, "LOG_TRUNCATED"},
+		{"the double counts other runs", "coreml", edit("coreml_double: 1 pred", "coreml_double: 2 pred"), reason.Failed, "STALE_LOG"},
+		{"the double counts none", "coreml", edit("coreml_double: 1 pred", "coreml_double: 0 pred"), reason.Failed, "ENCODER_NOT_EXECUTED"},
+		{"the double counts a failure", "coreml", edit("1 predictions, 0 failed", "1 predictions, 1 failed"), reason.Failed, "PREDICTION_FAILED"},
 
 		{"refusal that crashed", "canary", code(139), reason.Failed, "CANARY_SIGNAL"},
 		{"refusal that aborted", "canary", exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 6}), reason.Failed, "CANARY_SIGNAL"},

@@ -27,6 +27,7 @@ const (
 	LineProcessing       LineKind = "processing"
 	LineInputShort       LineKind = "input_short"
 	LineNoSpeech         LineKind = "no_speech"
+	LineVADModel         LineKind = "vad_model"
 	LineVADFailed        LineKind = "vad_failed"
 	LineAudioBad         LineKind = "audio_bad"
 	LineOutputBad        LineKind = "output_bad"
@@ -131,6 +132,7 @@ var lineTable = []lineRow{
 	row(LineProcessing, Verbose, `^main: processing '(.*)' \([0-9]+ samples, `, "main: processing '"),
 	row(LineInputShort, Library, `^whisper_full_with_state: input is too short - `, "input is too short").fault(`input is too short - `),
 	row(LineNoSpeech, Library, `^whisper_vad_[a-z_]+: Final speech segments after filtering: 0$`, "speech segments after filtering: 0").fault(`Final speech segments after filtering: 0\b`),
+	row(LineVADModel, Library, `^whisper_vad_init_from_file_with_params: failed to open VAD model '(.*)'$`, "VAD", "whisper_vad_init").quoting().fault(vadModel),
 	row(LineVADFailed, Library, vadFailed, "VAD").quoting().anywhere(),
 	row(LineAudioBad, Program, `^error: failed to read audio file |^read_audio_data: failed to `, "failed to ").fault(`error: failed to read audio file |read_audio_data: failed to `),
 	row(LineOutputBad, Program, `^[A-Za-z_]+: failed to open '.*' for writing$`, "' for writing").fault(`[A-Za-z_]+: failed to open '.*' for writing`),
@@ -148,7 +150,7 @@ var lineTable = []lineRow{
 	row(LineLoader, System, loader, loaderHints...).anywhere(),
 	row(LineCrash, System, crash, crashHints...).anywhere(),
 	row(LineDoubleCount, Bridge, `^`+emulation+`([0-9]+) predictions, ([0-9]+) failed$`, " predictions, ").onceOnly(),
-	row(LineDouble, Bridge, `^`+emulation+`(?:version [0-9]+, protocol [0-9]+, fault (\S+)$)?`, "coreml_"),
+	row(LineDouble, Bridge, `^`+emulation+`(?:version ([0-9]+), protocol [0-9]+, fault (\S+)$)?`, "coreml_"),
 	row(LineTotal, Library, `^whisper_print_timings: +total time = +(?:[0-9.]+ ms|<ms>)$`, "total time"),
 	row(LineTiming, Library, `^whisper_print_timings: `, "whisper_print_timings: "),
 	row(LineStubProgram, System, `^WARNING: The binary '.*' is deprecated\.`, "is deprecated.").anywhere(),
@@ -162,7 +164,9 @@ const (
 	emulation = `coreml_(?:double|stand_in): `
 
 	usage     = `^error: (?:unknown argument|argument .* requires value|input file not found|no input files specified|unknown language|response file|cannot use both|failed to parse grammar|failed to open response file)`
-	vadFailed = `whisper_[a-z_]+: failed to (?:open VAD model|initialize VAD context|compute VAD|init VAD allocator)`
+	// A voice detector's context is its model: nothing else makes it fail.
+	vadModel  = `failed to open VAD model|whisper_vad_init_with_params: (?:invalid |unknown tensor|tensor .* wrong |ERROR not all tensors)|failed to initialize VAD context`
+	vadFailed = `whisper_[a-z_]+: failed to (?:compute VAD|init VAD allocator)`
 	// A prediction that failed leaves the encoder's output as it was; the bridge reports it to no one.
 	predictionFailed = `Unable to compute the (?:asynchronous )?prediction|Error (?:computing NN outputs|in predicting|predicting)\b|` + emulation + `prediction failed: |com\.apple\.appleneuralengine"? Code=8\b|Failure (?:in|dynamically resizing).*-executePlan|Failed to (?:evaluate|predict|execute)\b.*\b(?:model|prediction|E5RT|program)|E5RT(?: encountered| execution)?.*(?:evaluat|execut|predict)[a-z]* .*(?:fail|error)|\[Espresso::handle_ex_plan\]|Espresso exception`
 	coremlError      = `(?i)(?:\be5rt\b|\[espresso\]|\[espresso::|\[coreml\]|com\.apple\.(?:coreml|appleneuralengine)\b).*(?:error|fail|exception|code=)`

@@ -20,14 +20,16 @@ whisper_model_load: type          = 1 (tiny)
 	loading = `whisper_init_state: loading Core ML model from 'ggml-model-encoder.mlmodelc'
 whisper_init_state: first run on a device may take a while ...
 `
-	failed = `coreml_double: version 1, protocol 1, fault none
+	failed = `coreml_double: version 2, protocol 1, fault none
 coreml_double: cannot load 'ggml-model-encoder.mlmodelc': no such file or directory
 whisper_init_state: failed to load Core ML model from 'ggml-model-encoder.mlmodelc'
 error: failed to initialize whisper context
 `
-	loaded = `coreml_double: version 1, protocol 1, fault none
+	loaded = `coreml_double: version 2, protocol 1, fault none
 whisper_init_state: Core ML model loaded
 `
+	// count ends a run of the double that made one prediction.
+	count  = "coreml_double: 1 predictions, 0 failed\n"
 	conv   = "whisper_init_state: compute buffer (conv)   =    4.85 MB\n"
 	encode = "whisper_init_state: compute buffer (encode) =   17.72 MB\n"
 	decode = `whisper_init_state: compute buffer (cross)  =    3.89 MB
@@ -58,7 +60,7 @@ func Stderr(kind evidence.Kind) string {
 	case evidence.KindContrast:
 		return model + conv + encode + decode + strings.Replace(info, "%d", "0", 1)
 	}
-	return model + loading + loaded + conv + decode + strings.Replace(info, "%d", "1", 1)
+	return model + loading + loaded + conv + decode + strings.Replace(info, "%d", "1", 1) + count
 }
 
 // Sample is the evidence of a public, emulated run that went as it should.
