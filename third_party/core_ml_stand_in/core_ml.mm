@@ -17,6 +17,7 @@
 #import <CoreML/CoreML.h>
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +272,13 @@ bool contiguous(MLMultiArray *array) {
 
 @implementation MLModel {
     std::unique_ptr<Evaluator> _evaluator;
+    // Predictions that were asked for, and those of them that returned none. The double counts the same.
+    uint64_t _predictions;
+    uint64_t _failed;
+}
+
+- (void)dealloc {
+    logLine("coreml_stand_in: " + std::to_string(_predictions) + " predictions, " + std::to_string(_failed) + " failed");
 }
 
 + (instancetype)modelWithContentsOfURL:(NSURL *)url error:(NSError *__autoreleasing *)error {
@@ -278,7 +286,7 @@ bool contiguous(MLMultiArray *array) {
 }
 
 + (instancetype)modelWithContentsOfURL:(NSURL *)url configuration:(MLModelConfiguration *)configuration error:(NSError *__autoreleasing *)error {
-    logLine("coreml_stand_in: version 1, protocol 1, fault " + coreml_gate::fault_name());
+    logLine("coreml_stand_in: version 2, protocol 1, fault " + coreml_gate::fault_name());
     const std::string path = [[url path] fileSystemRepresentation];
     std::string why;
     NSError *under = nil;
@@ -333,10 +341,12 @@ bool contiguous(MLMultiArray *array) {
     if (asks(@"aborts-predict")) {
         abort();
     }
+    _predictions++;
     MLMultiArray *mel = [[input featureValueForName:kInput] multiArrayValue];
     std::unique_ptr<MultiArray> output(new MultiArray);
     std::string why;
     if (![self evaluate:mel into:*output why:why]) {
+        _failed++;
         logLine("coreml_stand_in: prediction failed: " + one_line(why));
         fail(error, 0, string(why), nil);
         return nil;

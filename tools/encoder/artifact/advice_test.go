@@ -68,3 +68,49 @@ func TestArchiveHasOneAdvice(t *testing.T) {
 		}
 	}
 }
+
+// A compiled encoder that was dressed as a package is told one thing: to give it its extension back. It cannot be compiled again.
+func TestRenamedFormHasOneAdvice(t *testing.T) {
+	rename := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, dress := range map[string]func(enc string) string{
+		"metadata.json called Manifest.json": func(enc string) string {
+			rename(filepath.Join(enc, "metadata.json"), filepath.Join(enc, "Manifest.json"))
+			return enc
+		},
+		"a manifest of nothing": func(enc string) string {
+			if err := os.WriteFile(filepath.Join(enc, "Manifest.json"), []byte("{}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return enc
+		},
+		"called .mlpackage": func(enc string) string {
+			other := enc[:len(enc)-len(".mlmodelc")] + ".mlpackage"
+			rename(enc, other)
+			return other
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, model, enc := pair(t)
+			at := dress(enc)
+			for _, given := range []string{"", at} {
+				r, err := Inspect(model, given, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := codes(r.Reasons)
+				want := []string{"ARTIFACT_FORM"}
+				if given != "" && at != enc {
+					want = []string{"ARTIFACT_FORM", "ENCODER_NAME"}
+				}
+				if !slices.Equal(got, want) || r.Shippable {
+					t.Errorf("encoder %q: found %v, want %v", given, r.Reasons, want)
+				}
+			}
+		})
+	}
+}

@@ -231,6 +231,7 @@ func (e *encoder) extras() {
 		for _, n := range []string{"coremldata.bin", "metadata.json", "model.mil", "analytics/coremldata.bin"} {
 			known[n] = true
 		}
+		known["Manifest.json"] = true // it is named with the form
 	case bundle.PackageForm:
 		known["Manifest.json"] = true
 		if e.art.Manifest != nil {
@@ -282,7 +283,7 @@ func (e *encoder) form() {
 	ext := path.Ext(filepath.ToSlash(filepath.Clean(e.path)))
 	switch {
 	case e.inventory != nil && e.inventory.Has("Manifest.json") && (e.inventory.Has("coremldata.bin") || e.inventory.Has("model.mil")):
-		e.fault(reason.ArtifactForm, e.path, "a package or a compiled model", "files of both")
+		e.fault(reason.ArtifactForm, e.path, "a package or a compiled model", "files of both: Manifest.json is a package's, coremldata.bin and model.mil are a compiled model's")
 	case ext == ".mlmodelc" && e.art.Form != bundle.CompiledForm, ext == ".mlpackage" && e.art.Form != bundle.PackageForm:
 		e.fault(reason.ArtifactForm, e.path, "what an "+ext+" holds", "what an ."+string(e.art.Form)+" holds")
 	}

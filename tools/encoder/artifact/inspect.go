@@ -183,7 +183,9 @@ func locate(model, given string, o Options) (string, findings, error) {
 func missing(model, want, pkg string) (string, findings) {
 	var found findings
 	if exists(pkg) {
-		found.fault(reason.ArtifactNotCompiled, pkg, want, "only the package")
+		if isUncompiled(pkg) { // otherwise it is a compiled encoder under another extension, which its form says
+			found.fault(reason.ArtifactNotCompiled, pkg, want, "only the package")
+		}
 		return pkg, found
 	}
 	var compiled, packages []string
@@ -241,10 +243,13 @@ func isUncompiled(path string) bool {
 		_, err := os.Stat(filepath.Join(path, name))
 		return err == nil
 	}
+	compiled := has("coremldata.bin") || has("model.mil")
 	switch {
+	case compiled && !has("Data"):
+		return false
 	case has("Manifest.json"):
 		return true
-	case has("coremldata.bin"), has("model.mil"):
+	case compiled:
 		return false
 	}
 	ext := filepath.Ext(filepath.Clean(path))

@@ -124,14 +124,15 @@ func (m markers) counters() counters {
 	return c
 }
 
-// countsSince is the version of the double from which on it counts its predictions and says so when its context is freed.
+// countsSince is the version from which on the double, and the stand-in for Core ML, count their predictions and say so when
+// the context is freed.
 const countsSince = 2
 
-// doubleCount compares the double's own count with the program's. A double that counts and whose count is missing was
-// never freed, or its line was taken out.
+// doubleCount compares the double's own count with the program's. If a double that counts has no count, it was never freed,
+// or its line was taken out.
 func doubleCount(f *verdict.Judgement, m markers, c counters) {
 	if m.doubleCounts() && !m.has(whispercpp.LineDoubleCount) && m.has(whispercpp.LineTotal) {
-		f.Add(reason.LogTruncated, "stderr", "the double's own count, \"coreml_double: N predictions, M failed\", behind the program's", "none")
+		f.Add(reason.LogTruncated, "stderr", "the double's own count, \"N predictions, M failed\", behind the program's", "none")
 	}
 	total := 0
 	for i, a := range m.exact[whispercpp.LineDoubleCount] {
@@ -159,7 +160,7 @@ func (m markers) doubleCounts() bool {
 		return false
 	}
 	for _, a := range m.exact[whispercpp.LineDouble] {
-		if evidence.EmulatedBy(a.Text) == evidence.CoreMLDouble && a.Value(0) != "" {
+		if a.Value(0) != "" {
 			version, err := strconv.Atoi(a.Value(0))
 			return err != nil || version >= countsSince // more digits than a version has are no reason to demand less
 		}

@@ -127,9 +127,13 @@ func TestVerdicts(t *testing.T) {
 		}, reason.Failed, "LANE_MISMATCH"},
 		{"upstream's own bridge", "coreml", func(e *evidence.Evidence) {
 			e.LaneIdentity["core_ml"] = "coreml_stand_in"
-			edit("coreml_double: version 2", "coreml_stand_in: version 1")(e)
-			edit("coreml_double: 1 predictions, 0 failed\n", "")(e) // the stand-in counts none
+			edit("coreml_double: ", "coreml_stand_in: ")(e)
 		}, reason.Pass, ""},
+		{"upstream's own bridge, uncounted", "coreml", func(e *evidence.Evidence) {
+			e.LaneIdentity["core_ml"] = "coreml_stand_in"
+			edit("coreml_double: ", "coreml_stand_in: ")(e)
+			edit("coreml_stand_in: 1 predictions, 0 failed\n", "")(e)
+		}, reason.Failed, "LOG_TRUNCATED"},
 		{"the double's count is missing", "coreml", edit("coreml_double: 1 predictions, 0 failed\n", ""), reason.Failed, "LOG_TRUNCATED"},
 		{"the double counts other runs", "coreml", edit("coreml_double: 1 pred", "coreml_double: 2 pred"), reason.Failed, "STALE_LOG"},
 		{"the double counts none", "coreml", edit("coreml_double: 1 pred", "coreml_double: 0 pred"), reason.Failed, "ENCODER_NOT_EXECUTED"},

@@ -105,10 +105,12 @@ func Open(name string) (*Artifact, error) {
 		return nil, fmt.Errorf("open artifact: %w", err)
 	}
 	a := &Artifact{w: &weights{root: r, files: map[string]*weightFile{}}}
+	compiled := r.exists(coreMLDataName) || r.exists(milName)
 	switch {
-	case r.exists(manifestName):
+	// A compiled model to which someone added a manifest, to please a compiler, is still a compiled one.
+	case r.exists(manifestName) && !(compiled && !r.exists(dataDir)):
 		a.openPackage()
-	case r.exists(coreMLDataName), r.exists(milName), r.exists(espressoName), r.exists(metadataName):
+	case compiled, r.exists(espressoName), r.exists(metadataName):
 		a.openCompiled()
 	default:
 		a.Close()
