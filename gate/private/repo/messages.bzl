@@ -70,6 +70,19 @@ def patch_touches(label, expected, found):
     return ("patch {label} must touch exactly one file, `{expected}`, found {count}: {found}. Split the patch, or correct the pin's " +
             "`patched_file`.").format(label = label, expected = expected, count = len(found), found = ", ".join(found) or "none")
 
+def further_patch_touches(label, name, expected, found):
+    return ("patch {label} of pin {name} must touch exactly the files that the pin says it leaves, each once: expected {expected}, found " +
+            "{found}. Make the pin again with `coregate pin make`.").format(
+        label = label,
+        name = name,
+        expected = ", ".join(expected),
+        found = ", ".join(found) or "none",
+    )
+
+def further_patch_unlisted(label, name, found):
+    return ("patch {label} of pin {name} touches {found}, which the content manifest does not list. Expected files that the build reads: " +
+            "make the pin again with `coregate pin make --also PATH`.").format(label = label, name = name, found = found)
+
 def patched_file_differs(name, path, expected, found):
     return digest_differs(
         "patched {} of pin {}".format(path, name),

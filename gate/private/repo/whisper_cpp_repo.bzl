@@ -8,6 +8,8 @@ load(
     "download_failed",
     "file_differs",
     "files_missing",
+    "further_patch_touches",
+    "further_patch_unlisted",
     "manifest_differs",
     "patch_differs",
     "patch_touches",
@@ -125,15 +127,19 @@ def _apply_patch(rctx, pin, made):
     rctx.patch(_PATCH, strip = 1)
     _check_patched(rctx, pin, patched, made)
 
-def _apply_further(rctx, pin, made):
+def _apply_further(rctx, pin, manifest, made):
     """Applies the patches of the pin's owner, in order, each to files that the manifest names."""
+    listed = [path for path, _ in manifest]
     for i, patch in enumerate(pin.get("patches", [])):
         copy = _FURTHER.format(i + 1)
         label = rctx.attr.patches[i]
         touched = _verified_patch(rctx, pin, label, patch["sha256"], copy, made)
         expected = [f["path"] for f in patch["patched_files"]]
         if sorted(touched) != sorted(expected):
-            give_up(rctx, patch_touches(str(label), ", ".join(expected), touched), *made)
+            give_up(rctx, further_patch_touches(str(label), pin["name"], expected, touched), *made)
+        for path in touched:
+            if path not in listed:
+                give_up(rctx, further_patch_unlisted(str(label), pin["name"], path), *made)
         rctx.patch(copy, strip = 1)
         for file in patch["patched_files"]:
             _check_patched(rctx, pin, file, made)
@@ -149,6 +155,8 @@ def _whisper_cpp_repo_impl(rctx):
     check_digest_form("manifest of pin " + pin["name"], pin["manifest"]["sha256"])
     check_digest_form("patch of pin " + pin["name"], pin["patch"]["sha256"])
     check_digest_form("patched file of pin " + pin["name"], pin["patched_file"]["sha256"])
+    for patch in pin.get("patches", []):
+        check_digest_form("patch {} of pin {}".format(patch["label"], pin["name"]), patch["sha256"])
 
     rctx.watch(manifest_path)
     _copy_manifest(rctx, pin)
@@ -156,7 +164,7 @@ def _whisper_cpp_repo_impl(rctx):
 
     made = _verified_sources(rctx, pin, manifest)
     _apply_patch(rctx, pin, made)
-    _apply_further(rctx, pin, made)
+    _apply_further(rctx, pin, manifest, made)
 
     # Again: an archive that writes where it likes may have written here.
     _copy_manifest(rctx, pin)

@@ -15,8 +15,8 @@ import (
 // say each text of refusal (after [world.expand]) and none of silent, and leave nothing.
 type testCase struct {
 	name string
-	// model fetches the model instead of the source, speech the recording.
-	model, speech bool
+	// What is fetched instead of upstream's source: a model, a recording, a fork's source or a ready encoder.
+	model, speech, fork, encoder bool
 	// edit changes the good world before it is written.
 	edit func(w *world) error
 	// afterGood changes files on disk after one good fetch: what is fetched must not be believed.
@@ -36,6 +36,10 @@ func (c testCase) target() string {
 		return "@whisper_models//:small"
 	case c.speech:
 		return "@whisper_speech_small//:files"
+	case c.fork:
+		return "@mine//:pin.json"
+	case c.encoder:
+		return "@whisper_encoders//:small"
 	}
 	return "@whisper_cpp//:pin.json"
 }
@@ -46,6 +50,10 @@ func (c testCase) repository() string {
 		return "whisper_model_small"
 	case c.speech:
 		return "whisper_speech_small"
+	case c.fork:
+		return "mine"
+	case c.encoder:
+		return "whisper_encoder_small"
 	}
 	return "whisper_cpp"
 }
@@ -100,7 +108,7 @@ func all(edits ...func(w *world) error) func(w *world) error {
 
 // exactlyPinned checks that the repository holds the manifest's files, as pinned, and no other of upstream's.
 func exactlyPinned(w *world) error {
-	found, err := w.repositoryFiles()
+	found, err := w.repositoryFiles("whisper_cpp")
 	if err != nil {
 		return err
 	}
@@ -122,7 +130,7 @@ func exactlyPinned(w *world) error {
 
 func pinNamed(name string) func(w *world) error {
 	return func(w *world) error {
-		found, err := w.repositoryFiles()
+		found, err := w.repositoryFiles("whisper_cpp")
 		if err != nil {
 			return err
 		}
@@ -159,7 +167,10 @@ func atAddress(w *world) error {
 	return nil
 }
 
-var cases = []testCase{
+// cases are all that are run, in their order.
+var cases = slices.Concat(upstreamCases, forkCases, encoderCases)
+
+var upstreamCases = []testCase{
 	// What must work, wherever the bytes come from.
 	{name: "archive", check: exactlyPinned},
 	{name: "archive, no prefix", edit: func(w *world) error { w.prefix = ""; return nil }, check: exactlyPinned},

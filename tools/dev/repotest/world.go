@@ -57,6 +57,8 @@ type world struct {
 	rawPin   string
 	conflict bool
 	module   string
+	fork     fork
+	encoder  encoder
 }
 
 func newWorld(dir, root, bazel string) (*world, error) {
@@ -90,6 +92,8 @@ func (w *world) reset() error {
 	w.recording = []byte("RIFF recording\n")
 	w.pinSpeech("usr/share/a.wav", "")
 	w.pins, w.rawPin, w.conflict = nil, "", false
+	w.resetFork()
+	w.resetEncoder()
 	for _, name := range []string{"first", "second"} {
 		w.pins = append(w.pins, &pin.Pin{
 			Name: name, Commit: zeros[:40], Tree: zeros[:40], URLs: []string{"file:///nonexistent/archive.tar.gz"},
@@ -100,7 +104,7 @@ func (w *world) reset() error {
 	}
 	w.env = map[string]string{"WHISPER_CPP_PIN": "", "WHISPER_CPP_ARCHIVE": "", "WHISPER_MODELS_DIR": filepath.Join(w.dir, "models"), "WHISPER_SPEECH_DIR": filepath.Join(w.dir, "speech")}
 	w.env["WHISPER_CPP_ARCHIVE"] = "{archive}"
-	for _, old := range []string{"archives", "checkout", "models", "speech"} {
+	for _, old := range []string{"archives", "checkout", "models", "speech", "encoders", "ws/pins/further.patch", "ws/pins/last.patch"} {
 		if err := os.RemoveAll(filepath.Join(w.dir, old)); err != nil {
 			return err
 		}
@@ -138,6 +142,8 @@ func (w *world) expand(text string) string {
 		"{found}", sum(w.source["src/lib.c"]),
 		"{recording}", sum([]byte("RIFF recording\n")),
 		"{model}", sum([]byte("ggml model\n")),
+		"{encoder}", sum([]byte(readyEncoder)),
+		"{further}", sum([]byte(furtherDiff)),
 	).Replace(text)
 }
 
@@ -177,6 +183,7 @@ use_repo(whisper, "whisper_cpp", "whisper_models", "whisper_speech_small")
 		"BUILD.bazel": "", "gate/BUILD.bazel": "", "patches/BUILD.bazel": "",
 		"pins/BUILD.bazel": "", "third_party/whisper_models/BUILD.bazel": "", "third_party/speech/BUILD.bazel": "",
 		"third_party/whisper_cpp/pins/BUILD.bazel": "", "third_party/whisper_cpp/overlay/BUILD.bazel": "",
+		"gate/defs.bzl":      archiveStub,
 		"pins/overlay.BUILD": "exports_files([\"pin.json\"], visibility = [\"//visibility:public\"])\n",
 	} {
 		if err := writeFile(filepath.Join(ws, path), []byte(content)); err != nil {
@@ -225,6 +232,10 @@ func (w *world) write() error {
 	for path, data := range w.source {
 		out["checkout/"+path] = data
 	}
+	if err := w.writeFork(out); err != nil {
+		return err
+	}
+	w.writeEncoder(out)
 	w.writeModules(out)
 	for path, data := range out {
 		if err := writeFile(filepath.Join(w.dir, filepath.FromSlash(path)), data); err != nil {
@@ -240,7 +251,7 @@ func (w *world) write() error {
 
 // writeModules adds the root module's file and, for a conflict, two modules that it depends on.
 func (w *world) writeModules(out map[string][]byte) {
-	text := w.module
+	text := w.module + w.fork.tag() + w.encoder.tag()
 	if w.conflict {
 		for _, name := range []string{"one", "two"} {
 			text += fmt.Sprintf("bazel_dep(name = %q)\nlocal_path_override(module_name = %q, path = \"../%s\")\n", name, name, name)
@@ -263,7 +274,7 @@ func (w *world) archivePath() string {
 // fetch asks Bazel for a target's package, which fetches its repository, and returns what Bazel said.
 func (w *world) fetch(target string) (string, bool) {
 	args := []string{"--output_base=" + w.outputBase(), "query", "--color=no", "--curses=no", "--lockfile_mode=off"}
-	if target == "@whisper_models//:small" {
+	if target == "@whisper_models//:small" || target == "@whisper_encoders//:small" {
 		target = "deps(" + target + ")"
 	}
 	for name, value := range w.env {
@@ -294,8 +305,9 @@ func (w *world) external(name string) string {
 	return filepath.Join(w.outputBase(), "external", "absent")
 }
 
-func (w *world) repositoryFiles() (map[string][]byte, error) {
-	dir := w.external("whisper_cpp")
+// repositoryFiles reads every file of a repository that the extension made.
+func (w *world) repositoryFiles(name string) (map[string][]byte, error) {
+	dir := w.external(name)
 	found := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -316,7 +328,7 @@ func (w *world) repositoryFiles() (map[string][]byte, error) {
 
 // nothingLeft checks that a refused fetch of the named repository left no file that a build could use.
 func (w *world) nothingLeft(name string) error {
-	for _, usable := range []string{"BUILD.bazel", "_incoming", "include", "src", "unpatched", "pin.json", "ggml-small.bin", "usr"} {
+	for _, usable := range []string{"BUILD.bazel", "_incoming", "include", "src", "unpatched", "pin.json", "ggml-small.bin", "small.mlmodelc.zip", "usr"} {
 		if _, err := os.Lstat(filepath.Join(w.external(name), usable)); err == nil {
 			return fmt.Errorf("a refused fetch left %s of %s behind", usable, name)
 		}
