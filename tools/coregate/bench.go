@@ -70,7 +70,6 @@ submission is refused.`,
 	f.IntVar(&b.pairs, "pairs", 0, "how many interleaved pairs; 0, or at least the protocol's 8")
 	f.IntVar(&b.deadline, "deadline", 900, "seconds until a run is stopped")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object")
-	cmd.AddCommand(newBenchReportCmd(), newBenchMergeCmd(), newBenchClaimCmd())
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -35,7 +36,12 @@ the negative control is for.`,
 			if err := checkWant(&want); err != nil {
 				return err
 			}
-			id, err := binary.Inspect(args[0])
+			path, remove, err := spooled(cmd.InOrStdin(), args[0])
+			if err != nil {
+				return err
+			}
+			defer remove()
+			id, err := binary.Inspect(path)
 			if err != nil {
 				return reportReason(cmd, args[0], err, nil, asJSON)
 			}
@@ -56,6 +62,29 @@ the negative control is for.`,
 	cmd.Flags().StringVar(&want.SHA256, "sha256", "", "digest of the file that was built")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// maxProgram bounds a program that is read from standard input, in bytes.
+const maxProgram = 1 << 30
+
+// spooled is a file to open by its name: the one of that name, or a copy of standard input, which remove deletes.
+func spooled(stdin io.Reader, path string) (name string, remove func(), err error) {
+	if path != "-" {
+		return path, func() {}, nil
+	}
+	data, err := readInput(stdin, path, maxProgram)
+	if err != nil {
+		return "", nil, err
+	}
+	f, err := os.CreateTemp("", "coregate-*")
+	if err != nil {
+		return "", nil, err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", nil, errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), func() { _ = os.Remove(f.Name()) }, nil
 }
 
 // checkWant refuses a demand that no program can meet or that would not be looked at: a misspelt lane demands nothing.

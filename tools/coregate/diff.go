@@ -21,9 +21,6 @@ the latter as far as a release repeats its receipts. Signed ones are read as wel
 Exits 0 when nothing changed, 1 when something did.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == "-" && args[1] == "-" {
-				return fmt.Errorf("diff reads standard input once: name a file for A or B")
-			}
 			a, err := readStatement(cmd.InOrStdin(), args[0])
 			if refused, ok := newer(err); ok {
 				return refused.print(cmd.OutOrStdout(), args[0], asJSON)
@@ -61,7 +58,7 @@ func printChanges(w io.Writer, changes statement.Changes, asJSON bool) error {
 		}
 	} else {
 		for _, c := range changes {
-			fmt.Fprintf(w, "%s\n  from %s\n  to   %s\n", reason.Visible(c.What), orNone(c.From), orNone(c.To))
+			fmt.Fprintf(w, "%s\n  from %s\n  to   %s\n", paint(w, bold, reason.Visible(c.What)), orNone(c.From), orNone(c.To))
 		}
 	}
 	if len(changes) > 0 {

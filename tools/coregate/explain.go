@@ -12,7 +12,7 @@ import (
 )
 
 func newExplainCmd() *cobra.Command {
-	var markdown bool
+	var markdown, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain [CODE]",
 		Short: "Say what a reason code means and what to do about it",
@@ -22,6 +22,8 @@ func newExplainCmd() *cobra.Command {
 			switch {
 			case markdown:
 				return writeReasons(out)
+			case asJSON:
+				return explainJSON(out, args)
 			case len(args) == 0:
 				for _, s := range reason.Sections {
 					for _, d := range s.Table {
@@ -30,16 +32,55 @@ func newExplainCmd() *cobra.Command {
 				}
 				return nil
 			}
-			d, ok := reason.Lookup(strings.ToUpper(args[0]))
-			if !ok {
-				return fmt.Errorf("no reason code is called %q: coregate explain lists all", args[0])
+			d, err := lookup(args[0])
+			if err != nil {
+				return err
 			}
-			_, err := fmt.Fprintf(out, "%s (%s)\n\n%s\n\n%s\n", d.Code, d.Class, d.Means, d.Do)
+			_, err = fmt.Fprintf(out, "%s (%s)\n\n%s\n\n%s\n", paint(out, bold, d.Code), d.Class, d.Means, d.Do)
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print docs/reasons.md")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+func lookup(code string) (reason.Definition, error) {
+	d, ok := reason.Lookup(strings.ToUpper(code))
+	if !ok {
+		return d, fmt.Errorf("no reason code is called %q: %s", code, instead(nearest(code, codes()), "coregate explain lists all"))
+	}
+	return d, nil
+}
+
+// explained is one code of explain --json.
+type explained struct {
+	Code    string       `json:"code"`
+	Class   reason.Class `json:"class"`
+	Section string       `json:"section"`
+	Means   string       `json:"means"`
+	Do      string       `json:"do"`
+}
+
+// explainJSON prints the code that is asked for, or all of them.
+func explainJSON(w io.Writer, args []string) error {
+	only := ""
+	if len(args) > 0 {
+		d, err := lookup(args[0])
+		if err != nil {
+			return err
+		}
+		only = d.Code
+	}
+	all := []explained{}
+	for _, s := range reason.Sections {
+		for _, d := range s.Table {
+			if only == "" || d.Code == only {
+				all = append(all, explained{d.Code, d.Class, s.Title, d.Means, d.Do})
+			}
+		}
+	}
+	return printJSON(w, map[string]any{"codes": all})
 }
 
 // writeReasons prints docs/reasons.md.

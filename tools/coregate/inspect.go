@@ -102,7 +102,7 @@ func inspectTable(w io.Writer, reports []*artifact.Report) error {
 				n++
 			}
 		}
-		fmt.Fprintf(w, "%s: %d of %d may be shipped\n\n", v, n, len(reports))
+		fmt.Fprintf(w, "%s: %d of %d may be shipped\n\n", paintVerdict(w, v, string(v)), n, len(reports))
 	}
 	for i, r := range reports {
 		if i > 0 {
@@ -114,7 +114,8 @@ func inspectTable(w io.Writer, reports []*artifact.Report) error {
 }
 
 func inspectOne(w io.Writer, r *artifact.Report) {
-	fmt.Fprintln(w, headline(r))
+	answer, subject, _ := strings.Cut(headline(r), ":")
+	fmt.Fprintf(w, "%s:%s\n", paintVerdict(w, r.Verdict, answer), subject)
 	printReasons(w, r.Reasons)
 	printReasons(w, r.Notes)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

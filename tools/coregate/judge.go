@@ -12,6 +12,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
@@ -30,9 +31,9 @@ func newJudgeCmd() *cobra.Command {
 	var f judgeFlags
 	cmd := &cobra.Command{
 		Use:   "judge [EVIDENCE.json]",
-		Short: "Judge the evidence of a run, the three runs of a gate, or a log at hand",
+		Short: "Judge the evidence of a run, the three runs of a gate, or the log of a run",
 		Long: `Judge one evidence.json by its kind; or with --coreml, --canary and --contrast the three
-runs of a gate together; or with --log a log that someone has at hand ("-" is standard input).
+runs of a gate together; or with --log the log of a run that was made elsewhere.
 
 A log is raw stderr, or a text with the head lines "exit: …" and "argv: …" and the sections
 "--- stderr" and "--- stdout". --exit takes an exit code, "signal N", a signal's name or "timeout".`,
@@ -89,9 +90,9 @@ func (f judgeFlags) run(stdin io.Reader, stdout io.Writer, args []string) error 
 	case f.log != "":
 		return f.judgeLog(stdin, stdout)
 	case together:
-		return f.judgeRuns(stdout)
+		return f.judgeRuns(stdin, stdout)
 	case len(args) == 1:
-		return f.judgeOne(stdout, args[0])
+		return f.judgeOne(stdin, stdout, args[0])
 	}
 	return fmt.Errorf("judge needs --log FILE, an evidence.json, or --coreml, --canary and --contrast")
 }
@@ -129,8 +130,8 @@ func (f judgeFlags) judgeLog(stdin io.Reader, stdout io.Writer) error {
 	return printJudgement(stdout, j, f.asJSON)
 }
 
-func (f judgeFlags) judgeOne(stdout io.Writer, path string) error {
-	e, _, err := evidence.ReadFile(path)
+func (f judgeFlags) judgeOne(stdin io.Reader, stdout io.Writer, path string) error {
+	e, err := readEvidence(stdin, path)
 	if err != nil {
 		if refused, ok := refusal(err); ok {
 			return refused.print(stdout, "evidence", f.asJSON)
@@ -143,6 +144,19 @@ func (f judgeFlags) judgeOne(stdout io.Writer, path string) error {
 	r := judge.FromEvidence(e)
 	r.Words = !f.silent
 	return printJudgement(stdout, judge.Judge(r), f.asJSON)
+}
+
+// readEvidence reads an evidence.json, or standard input.
+func readEvidence(stdin io.Reader, path string) (*evidence.Evidence, error) {
+	data, err := readInput(stdin, path, strictjson.MaxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("read evidence: %w", err)
+	}
+	e, err := evidence.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
 }
 
 // refusal is the report of an input that was refused by a code, if err is one.
@@ -167,7 +181,7 @@ func looksLikeLog(path string) bool {
 	return len(head) > 0 && head[0] != '{'
 }
 
-func (f judgeFlags) judgeRuns(stdout io.Writer) error {
+func (f judgeFlags) judgeRuns(stdin io.Reader, stdout io.Writer) error {
 	var runs judge.Runs
 	for _, side := range []struct {
 		path string
@@ -176,7 +190,7 @@ func (f judgeFlags) judgeRuns(stdout io.Writer) error {
 		if side.path == "" {
 			continue
 		}
-		e, _, err := evidence.ReadFile(side.path)
+		e, err := readEvidence(stdin, side.path)
 		if refused, ok := refusal(err); ok {
 			return refused.print(stdout, "evidence", f.asJSON)
 		}
@@ -187,7 +201,7 @@ func (f judgeFlags) judgeRuns(stdout io.Writer) error {
 	}
 	reference := ""
 	if f.reference != "" {
-		text, err := os.ReadFile(f.reference)
+		text, err := readInput(stdin, f.reference, strictjson.MaxBytes)
 		if err != nil {
 			return err
 		}
@@ -214,7 +228,7 @@ func (f judgeFlags) judgeRuns(stdout io.Writer) error {
 	for _, j := range judgements {
 		_ = printJudgement(stdout, j, false)
 	}
-	fmt.Fprintf(stdout, "gate: %s\n", overall)
+	fmt.Fprintf(stdout, "gate: %s\n", paintVerdict(stdout, overall, string(overall)))
 	return exitVerdict(overall)
 }
 

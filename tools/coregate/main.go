@@ -2,7 +2,9 @@
 //
 // Every subcommand that judges exits 0 (pass), 1 (fail), 2 (could not judge: usage, input, output) or
 // 3 (inconclusive), prints a short table for people, and with --json one object: verdict, reasons
-// (each code, expected, found, where), notes and facts.
+// (each code, expected, found, where), notes and facts. Ctrl-C exits 130.
+//
+// table.go lists the commands; what all of them share is in root.go (help), suggest.go, terminal.go and this file.
 package main
 
 import (
@@ -12,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,39 +24,34 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// What does not look at the context ends with the second signal.
-	context.AfterFunc(ctx, stop)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		// A second signal ends the program wherever it is.
+		signal.Stop(signals)
+		cancel(stopped{s})
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// commands are the constructors of all subcommands, in the order of help. A file that adds one adds a
-// line here.
-var commands = []func() *cobra.Command{
-	newRunCmd,
-	newJudgeCmd,
-	newInspectCmd,
-	newDeriveCmd,
-	newSignCmd,
-	newVerifyCmd,
-	newDiffCmd,
-	newReportCmd,
-	newAuditCmd,
-	newParityCmd,
-	newPredictCmd,
-	newTranscriptsCmd,
-	newMelCmd,
-	newMilCmd,
-	newBinaryCmd,
-	newPinCmd,
-	newPatchCmd,
-	newABCmd,
-	newSanitizeCmd,
-	newBenchCmd,
-	newFitCmd,
-	newExplainCmd,
+// stopped is why a context ended: a signal.
+type stopped struct{ signal os.Signal }
+
+func (s stopped) Error() string {
+	if s.signal == syscall.SIGTERM {
+		return "stopped by SIGTERM"
+	}
+	return "stopped by Ctrl-C"
+}
+
+// exitCode is what a shell makes of a program that the signal ended.
+func (s stopped) exitCode() int {
+	if s.signal == syscall.SIGTERM {
+		return 128 + int(syscall.SIGTERM)
+	}
+	return 128 + int(syscall.SIGINT)
 }
 
 // verdictError carries a verdict other than pass to the exit code; its command has already reported.
@@ -69,24 +67,24 @@ func exitVerdict(v reason.Verdict) error {
 	return verdictError{v}
 }
 
+// run is the whole program, and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := &cobra.Command{
-		Use:           "coregate",
-		Short:         "Prove which encoder a whisper.cpp build ran",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-
-		PersistentPreRunE: given,
-	}
+	screen := &screen{w: stderr}
+	out := &output{Writer: stdout, colour: wantsColour(stdout, os.Getenv), screen: screen}
+	errs := &output{Writer: stderr, colour: wantsColour(stderr, os.Getenv), screen: screen}
+	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	out := &output{Writer: stdout}
 	root.SetOut(out)
-	root.SetErr(stderr)
-	for _, make := range commands {
-		root.AddCommand(make())
+	root.SetErr(errs)
+	cmd, err := execute(ctx, root, isTerminal(stderr))
+	screen.close()
+	if ctx.Err() != nil {
+		why := stopped{os.Interrupt}
+		errors.As(context.Cause(ctx), &why)
+		fail(cmd, why, out, stderr)
+		return why.exitCode()
 	}
-	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil && out.failed != nil {
 		err = fmt.Errorf("write output: %w", out.failed)
 	}
@@ -96,37 +94,68 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	case errors.As(err, &v):
 		return v.verdict.ExitCode()
+	case errors.Is(err, errNoCommand):
+		return 2
 	}
-	if ctx.Err() != nil {
-		err = fmt.Errorf("stopped by a signal: %w", err)
-	}
-	fmt.Fprintf(stderr, "coregate: %s\n", reason.Visible(err.Error()))
-	// Whoever reads objects gets one here too.
-	if asJSON, flagErr := cmd.Flags().GetBool("json"); flagErr == nil && asJSON {
-		failed := reason.Reason{Code: reason.NotJudged, Where: cmd.CommandPath(), Expected: "usable arguments, input and output", Found: err.Error()}
-		// An input that was refused for a known cause, such as a key, keeps its code.
-		var known *reason.Error
-		if errors.As(err, &known) {
-			failed = known.Reason
-		}
-		if err := printJSON(stdout, report{verdict.Findings{Verdict: "error", Reasons: []reason.Reason{failed}, Notes: []reason.Reason{}}, map[string]any{}}); err != nil {
-			fmt.Fprintf(stderr, "coregate: %s\n", reason.Visible(err.Error()))
-		}
-	}
+	fail(cmd, err, out, stderr)
 	return 2
 }
 
-// output remembers that a write failed: a table is printed without looking, and a pass that nobody could
-// read is none.
-type output struct {
-	io.Writer
-	failed error
+// execute runs the command of the arguments. A command that has nothing to clean up is left where it is when the context
+// ends, since most of them read and compute without looking at it.
+func execute(ctx context.Context, root *cobra.Command, terminal bool) (*cobra.Command, error) {
+	working, done := context.WithCancel(ctx)
+	defer done()
+	var begun atomic.Pointer[cobra.Command]
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		begun.Store(cmd)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if terminal && !entryOf(cmd).talks {
+			go root.ErrOrStderr().(*output).screen.progress(working, cmd.CommandPath())
+		}
+		return given(cmd, args)
+	}
+	type ended struct {
+		cmd *cobra.Command
+		err error
+	}
+	end := make(chan ended, 1)
+	go func() {
+		cmd, err := root.ExecuteContextC(ctx)
+		end <- ended{cmd, err}
+	}()
+	select {
+	case e := <-end:
+		return e.cmd, e.err
+	case <-ctx.Done():
+	}
+	// Before a command has begun, its arguments are read, which takes no time.
+	cmd := begun.Load()
+	if cmd == nil || entryOf(cmd).cleans {
+		e := <-end
+		return e.cmd, e.err
+	}
+	return cmd, ctx.Err()
 }
 
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.Writer.Write(p)
-	if err != nil && o.failed == nil {
-		o.failed = err
+// fail says why there is no answer, to people and to whoever reads objects. A command that has written its object adds no second.
+func fail(cmd *cobra.Command, err error, stdout *output, stderr io.Writer) {
+	fmt.Fprintf(stderr, "coregate: %s\n", reason.Visible(err.Error()))
+	if cmd == nil || stdout.begun {
+		return
 	}
-	return n, err
+	if asJSON, flagErr := cmd.Flags().GetBool("json"); flagErr != nil || !asJSON {
+		return
+	}
+	failed := reason.Reason{Code: reason.NotJudged, Where: cmd.CommandPath(), Expected: "usable arguments, input and output", Found: err.Error()}
+	// An input that was refused for a known cause, such as a key, keeps its code.
+	var known *reason.Error
+	if errors.As(err, &known) {
+		failed = known.Reason
+	}
+	if err := printJSON(stdout.Writer, report{verdict.Findings{Verdict: "error", Reasons: []reason.Reason{failed}, Notes: []reason.Reason{}}, map[string]any{}}); err != nil {
+		fmt.Fprintf(stderr, "coregate: %s\n", reason.Visible(err.Error()))
+	}
 }

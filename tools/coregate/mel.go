@@ -13,6 +13,7 @@ import (
 
 func newMelCmd() *cobra.Command {
 	var model, audio, out string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "mel --model MODEL.bin [--audio AUDIO.wav] --out MEL.npy",
 		Short: "Compute the mel that whisper.cpp would feed to an encoder",
@@ -40,6 +41,9 @@ carries as mel_sha256.`,
 			if err := writeNPY(out, []int{1, h.Mels, h.MelFrames()}, values); err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"mel_sha256": parity.MelDigest(values), "out": out, "source": source, "shape": []int{1, h.Mels, h.MelFrames()}})
+			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s  %s (%s)\n", parity.MelDigest(values), out, source)
 			return nil
 		},
@@ -47,5 +51,6 @@ carries as mel_sha256.`,
 	cmd.Flags().StringVar(&model, "model", "", "the ggml model, a .bin file")
 	cmd.Flags().StringVar(&audio, "audio", "", "16 kHz mono WAV; a built-in sound if left out")
 	cmd.Flags().StringVar(&out, "out", "", "where the mel goes")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

@@ -21,13 +21,7 @@ import (
 )
 
 func newMilCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "mil",
-		Short: "What the evaluator of Core ML programs supports",
-		Args:  cobra.NoArgs,
-	}
-	cmd.AddCommand(newMilOpsCmd(), newMilCheckCmd(), newMilHardCmd())
-	return cmd
+	return &cobra.Command{Use: "mil", Short: "What the evaluator of Core ML programs supports"}
 }
 
 func newMilOpsCmd() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -27,7 +28,7 @@ func (r report) print(w io.Writer, title string, asJSON bool) error {
 		}
 		return exitVerdict(r.Verdict)
 	}
-	fmt.Fprintf(w, "%s: %s\n", reason.Visible(title), r.Verdict)
+	fmt.Fprintf(w, "%s: %s\n", reason.Visible(title), paintVerdict(w, r.Verdict, string(r.Verdict)))
 	printReasons(w, r.Reasons)
 	printReasons(w, r.Notes)
 	for _, key := range slices.Sorted(maps.Keys(r.Facts)) {
@@ -39,12 +40,14 @@ func (r report) print(w io.Writer, title string, asJSON bool) error {
 // printReasons writes one block per reason, with its code first and what to do last.
 func printReasons(w io.Writer, reasons []reason.Reason) {
 	for _, r := range reasons {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		var b strings.Builder
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "  %s\twhere\t%s\n\texpected\t%s\n\tfound\t%s\n", reason.Visible(r.Code), reason.Visible(r.Where), reason.Visible(r.Expected), reason.Visible(r.Found))
 		if d, ok := reason.Lookup(r.Code); ok {
 			fmt.Fprintf(t, "\tdo\t%s\n", d.Do)
 		}
 		t.Flush()
+		_, _ = io.WriteString(w, paintFirst(w, bold, b.String(), reason.Visible(r.Code)))
 	}
 }
 

@@ -157,7 +157,7 @@ func TestSignalsLeaveNothingBehind(t *testing.T) {
 	} {
 		var stdout, stderr strings.Builder
 		code := run(ctx, args, strings.NewReader(""), &stdout, &stderr)
-		if code != 2 || !strings.Contains(stderr.String(), "stopped by a signal") || stdout.Len() > 0 {
+		if code != 130 || !strings.Contains(stderr.String(), "stopped by Ctrl-C") || stdout.Len() > 0 {
 			t.Errorf("%s: exit %d, %q, %q", args[0], code, stdout.String(), stderr.String())
 		}
 	}

@@ -19,12 +19,7 @@ import (
 )
 
 func newPinCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "pin",
-		Short: "Make, verify and judge pins of upstream whisper.cpp",
-	}
-	cmd.AddCommand(newPinManifestCmd(), newPinMakeCmd(), newPinVerifyCmd(), newPinCandidateCmd())
-	return cmd
+	return &cobra.Command{Use: "pin", Short: "Make, verify and judge pins of upstream whisper.cpp"}
 }
 
 // openSource takes a clone for the commit in it, and any other folder for what it holds.
@@ -44,6 +39,7 @@ func openSource(dir, commit string) (pin.Source, error) {
 
 func newPinManifestCmd() *cobra.Command {
 	var source, commit, like string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "manifest --source DIR [--commit ID] --like MANIFEST",
 		Short: "Print the content manifest of an upstream revision",
@@ -66,6 +62,9 @@ tree is not looked at.`,
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"manifest_sha256": m.Digest(), "files": fileList(m)})
+			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "coregate: %d files, SHA-256 of the manifest %s\n", len(m), m.Digest())
 			_, err = cmd.OutOrStdout().Write(m.Format())
 			return err
@@ -74,8 +73,18 @@ tree is not looked at.`,
 	cmd.Flags().StringVar(&source, "source", "", "clone or unpacked archive of whisper.cpp")
 	cmd.Flags().StringVar(&commit, "commit", "", "commit of the clone to read")
 	cmd.Flags().StringVar(&like, "like", "", "file that lists the paths")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	mustHave(cmd, "source", "like")
 	return cmd
+}
+
+// fileList is a manifest for machines.
+func fileList(m pin.Manifest) []pin.FileRef {
+	out := []pin.FileRef{}
+	for _, e := range m {
+		out = append(out, pin.FileRef{Path: e.Path, SHA256: e.SHA256})
+	}
+	return out
 }
 
 // mustHave marks flags as required; their names are constants of the caller.
@@ -267,12 +276,7 @@ A patch is the file that its label names in the repository of the pin, unless --
 }
 
 func newPatchCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "patch",
-		Short: "Check the compatibility patch on a tree of whisper.cpp",
-	}
-	cmd.AddCommand(newPatchVerifyCmd())
-	return cmd
+	return &cobra.Command{Use: "patch", Short: "Check the compatibility patch on a tree of whisper.cpp"}
 }
 
 func newPatchVerifyCmd() *cobra.Command {

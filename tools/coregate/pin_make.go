@@ -19,6 +19,7 @@ import (
 type pinRecipe struct {
 	source, commit, name, out, like, patch string
 	further, also, urls                    []string
+	asJSON                                 bool
 }
 
 func newPinMakeCmd() *cobra.Command {
@@ -54,6 +55,7 @@ The pin says that it is not supported: receipts say so too, and a release gate t
 	f.StringArrayVar(&r.further, "further", nil, "LABEL=FILE of a patch of your own on top; repeat for more")
 	f.StringArrayVar(&r.also, "also", nil, "path of one more file that the build may read; repeat for more")
 	f.StringArrayVar(&r.urls, "url", nil, "where an archive of the commit may be had; repeat for more")
+	f.BoolVar(&r.asJSON, "json", false, "print one JSON object")
 	mustHave(cmd, "source", "commit", "name", "out")
 	return cmd
 }
@@ -116,6 +118,9 @@ func (r *pinRecipe) write(cmd *cobra.Command, p *pin.Pin, m pin.Manifest) error 
 		if err := os.WriteFile(filepath.Join(r.out, name), content, 0o644); err != nil {
 			return fmt.Errorf("write pin: %w", err)
 		}
+	}
+	if r.asJSON {
+		return printJSON(cmd.OutOrStdout(), p)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "pin %s: commit %s, tree %s, %d files, %d patches of its own; not supported\n", p.Name, p.Commit, p.Tree, len(m), len(p.Patches))
 	return nil

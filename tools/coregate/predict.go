@@ -26,6 +26,7 @@ type prediction struct {
 	model, encoder, mel, member, out, probe string
 	deadline                                time.Duration
 	threads                                 int
+	asJSON                                  bool
 }
 
 func newPredictCmd() *cobra.Command {
@@ -56,6 +57,7 @@ with --probe PROGRAM, on a Mac, it is Core ML, and the sidecar carries coremlpro
 	f.StringVar(&p.probe, "probe", "", "the coremlprobe to predict with, on a Mac")
 	f.DurationVar(&p.deadline, "probe-deadline", evaluation.DefaultDeadline, "how long Core ML may take, its first load included")
 	f.IntVar(&p.threads, "threads", 0, "threads to use (all processors if 0); changes no result")
+	f.BoolVar(&p.asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
@@ -83,6 +85,9 @@ func (p *prediction) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	if err := writeTensor(p.out, t, s); err != nil {
 		return err
+	}
+	if p.asJSON {
+		return printJSON(stdout, map[string]any{"out": p.out, "shape": t.Shape, "mel_sha256": s.MelSHA256, "source": source, "sidecar": s})
 	}
 	fmt.Fprintf(stdout, "%s: %v, mel %s (%s)\n", p.out, t.Shape, s.MelSHA256, source)
 	return nil

@@ -11,7 +11,12 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe/probetest"
 )
 
-func TestMain(m *testing.M) { probetest.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	probetest.Main(m)
+}
 
 // TestProbe predicts with a program that plays coremlprobe, and judges its tensor as on another machine: the sidecar
 // carries how the model loaded.

@@ -87,7 +87,7 @@ func TestSignVerify(t *testing.T) {
 		{"report with no key", []string{"report", "--key", "", d.receipt}, 2, "--key is empty"},
 		{"report with other words", []string{"report", "--reference", w.Spec.Audio, d.receipt}, 2, "the receipt names"},
 		{"report with no parity", []string{"report", "--parity", w.Spec.Audio, d.receipt}, 2, "parity"},
-		{"diff of standard input twice", []string{"diff", "-", "-"}, 2, "standard input once"},
+		{"diff of standard input twice", []string{"diff", "-", "-"}, 2, "standard input can be read once"},
 		{"audit of two", []string{"audit", d.receipt, d.receipt}, 2, "one receipt"},
 		{"audit of nothing", []string{"audit", "--target", "", d.receipt}, 2, "--target is empty"},
 		{"audit of a flag", []string{"audit", "--target=--script_path=x", d.receipt}, 2, "label of one receipt"},
