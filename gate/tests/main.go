@@ -108,8 +108,8 @@ func readJSON(root, path string, out any) error {
 	return nil
 }
 
-// maxLines bounds what a failed test prints.
-const maxLines = 15
+// maxLines bounds what a failed test prints: fewer than fifteen lines, the last of which names the page.
+const maxLines = 14
 
 // print says how the judgements ended and whether that is as it must be.
 func print(w io.Writer, m *manifest, list []*verdict.Judgement) bool {
@@ -136,6 +136,7 @@ func print(w io.Writer, m *manifest, list []*verdict.Judgement) bool {
 	for _, line := range explain(m.Label, failing) {
 		fmt.Fprintln(w, line)
 	}
+	fmt.Fprintln(w, "  page: docs/failed.md of rules_coreml_gate")
 	return false
 }
 
@@ -174,7 +175,7 @@ func explain(label string, failing []*verdict.Judgement) []string {
 	out := []string{fmt.Sprintf("FAIL %s: %s", label, strings.Join(names, ", "))}
 	for i, r := range reasons {
 		left := len(reasons) - i - 1
-		room := maxLines - len(out)
+		room := maxLines - 1 - len(out) // one is the page's
 		whole := entry(r)
 		switch {
 		case len(whole)+left <= room:

@@ -11,6 +11,8 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // box is the runfiles of one gate_test.
@@ -179,7 +181,7 @@ func TestBrokenInputs(t *testing.T) {
 }
 
 // TestPrinted holds what a failed test prints for every registered judgement: each reason once, with code, expected,
-// found, where and what to do, on at most fifteen lines, and nothing that a terminal would obey.
+// found, where and what to do, on fewer than fifteen lines, with the page that helps, and nothing that a terminal would obey.
 func TestPrinted(t *testing.T) {
 	for _, k := range judgements.All {
 		code := map[string]string{"parity": reason.ParitySNR, "words": reason.WordsCoreMLEmpty, "contract": reason.ModelName}[k.Name]
@@ -190,7 +192,7 @@ func TestPrinted(t *testing.T) {
 		j.Reasons[0].Found = "an\x1b[31mescape\nand a line"
 		_, out := newBox(t, j).run()
 		d, _ := reason.Lookup(code)
-		for _, want := range []string{code, "expected: one thing", `found:    an\u001b[31mescape\nand a line`, "where:    line 0", "do:       " + d.Do} {
+		for _, want := range []string{code, "expected: one thing", `found:    an\u001b[31mescape\nand a line`, "where:    line 0", "do:       " + d.Do, "page: docs/failed.md"} {
 			if strings.Count(out, want) != 1 {
 				t.Errorf("%s: %q stands there %d times, want once\n%s", k.Name, want, strings.Count(out, want), out)
 			}
@@ -208,7 +210,7 @@ func TestPrinted(t *testing.T) {
 		list := []*verdict.Judgement{failing("markers", codes...), failing("transcript", codes...)}
 		_, out := newBox(t, list...).run()
 		shown := strings.Count(out, reason.StaleLog)
-		if lines := strings.Count(out, "\n"); lines > maxLines || shown > n || shown < min(n, maxLines-2) {
+		if lines := strings.Count(out, "\n"); lines > maxLines || shown > n || shown < min(n, maxLines-3) {
 			t.Errorf("%d reasons: %d lines with %d of them\n%s", n, lines, shown, out)
 		}
 		if shown < n && !strings.Contains(out, fmt.Sprintf("and %d more", n-shown)) {
@@ -231,5 +233,24 @@ func TestRealJudgements(t *testing.T) {
 		if code, out := b.run(); code != 0 {
 			t.Errorf("%s: exit %d\n%s", name, code, out)
 		}
+	}
+}
+
+// TestFailedPage holds that docs/failed.md shows what a red gate prints.
+func TestFailedPage(t *testing.T) {
+	r, err := judge.ParseLog([]byte("exit: 0\n--- stderr\n" + strings.Replace(evidencetest.Stderr("coreml"), "COREML = 1", "COREML = 0", 1) + "--- stdout\n words\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Kind = "coreml"
+	b := newBox(t, judge.Judge(r))
+	b.m["label"] = "//models:small_en_markers_test"
+	_, out := b.run()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "failed.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "```\n"+out+"```\n") {
+		t.Errorf("docs/failed.md does not show this; change it in tools/coregate/failed.go:\n%s", out)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func newExplainCmd() *cobra.Command {
-	var markdown, asJSON bool
+	var markdown, guide, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain [CODE]",
 		Short: "Say what a reason code means and what to do about it",
@@ -22,6 +22,8 @@ func newExplainCmd() *cobra.Command {
 			switch {
 			case markdown:
 				return writeReasons(out)
+			case guide:
+				return writeFailed(out)
 			case asJSON:
 				return explainJSON(out, args)
 			case len(args) == 0:
@@ -41,6 +43,7 @@ func newExplainCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print docs/reasons.md")
+	cmd.Flags().BoolVar(&guide, "guide", false, "print docs/failed.md")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
