@@ -21,6 +21,15 @@ def refusal(label, attribute, expected, found, do):
     """
     return "{}: `{}`: expected {}, found {}. {}".format(label, attribute, expected, found, do)
 
+def unsupported_platform(label, system):
+    return refusal(
+        label,
+        "--platforms",
+        "a platform of Linux or macOS, on x86_64 or arm64",
+        system,
+        "whisper-cli is neither built nor run there. Give --platforms one of Linux or macOS, and workers of that kind (docs/remote.md).",
+    )
+
 def two_bridges(label, bridges):
     return refusal(
         label,

@@ -1,5 +1,7 @@
 """The Core ML toolchain type's name, and how rules read it."""
 
+load("//gate/private:checks.bzl", "unsupported_platform")
+
 visibility([
     "//gate/...",
     "//third_party/...",
@@ -13,7 +15,7 @@ RUN = "run"
 RUN_GROUP = {RUN: exec_group(toolchains = [CORE_ML_TOOLCHAIN_TYPE])}
 
 def core_ml(ctx):
-    """The CoreMLToolchainInfo that was resolved for `ctx`.
+    """The CoreMLToolchainInfo that was resolved for `ctx`. Fails where the platform has no lane.
 
     Args:
       ctx: of a rule whose `toolchains` name CORE_ML_TOOLCHAIN_TYPE.
@@ -21,4 +23,7 @@ def core_ml(ctx):
     Returns:
       A CoreMLToolchainInfo.
     """
-    return ctx.toolchains[CORE_ML_TOOLCHAIN_TYPE].core_ml
+    toolchain = ctx.toolchains[CORE_ML_TOOLCHAIN_TYPE]
+    if not toolchain.core_ml:
+        fail(unsupported_platform(ctx.label, toolchain.unsupported))
+    return toolchain.core_ml

@@ -7,7 +7,7 @@ that bridge is told at analysis.
 
 visibility("//gate/...")
 
-_PACKAGES = "Install clang, libgnustep-base-dev and gobjc++ (Debian's names), then run `bazel sync --configure`; or leave " + \
+_PACKAGES = "Install clang, libgnustep-base-dev and gobjc++ (Debian's names), then run `bazel fetch --configure`; or leave " + \
             "--//third_party/whisper_cpp:bridge at `double`, which needs no Objective-C compiler."
 
 def _file(rctx, clang, name):
@@ -64,7 +64,7 @@ def _objective_c_host_repo_impl(rctx):
 
 objective_c_host_repo = repository_rule(
     implementation = _objective_c_host_repo_impl,
-    doc = "`:host`, an objective_c_host, and `host.bzl` with `FOUND`. `configure = True`: `bazel sync --configure` looks again.",
+    doc = "`:host`, an objective_c_host, and `host.bzl` with `FOUND`. `configure = True`: `bazel fetch --configure` looks again.",
     configure = True,
     environ = ["PATH"],
     local = True,

@@ -37,6 +37,18 @@ _refusal_test = analysistest.make(
     config_settings = {str(Label("//gate:lane")): "emulated"},
 )
 
+# The same, for Windows.
+_on_windows_test = analysistest.make(
+    _refusal_test_impl,
+    expect_failure = True,
+    attrs = {
+        "attribute": attr.string(mandatory = True),
+        "message": attr.string_list(mandatory = True),
+        "subject": attr.string(mandatory = True),
+    },
+    config_settings = {"//command_line_option:platforms": str(Label(":windows"))},
+)
+
 _MANUAL = ["manual"]
 
 # What is wrong, by a name for it: the rule, its attributes, the attribute that is refused and what the message says of it.
@@ -166,7 +178,22 @@ def wrong_uses(name):
     directory_stub(name = "wrong_directory", basename = "x.mlmodel", tags = _MANUAL)
     coreml_encoder(name = "wrong_encoder_of_other_directory", model = ":model.bin", package = ":wrong_directory", tags = _MANUAL)
     _other_directory_test(name = "wrong_encoder_of_other_directory_test", target_under_test = ":wrong_encoder_of_other_directory")
-    tests = ["wrong_encoder_of_other_directory_test"]
+    native.platform(
+        name = "windows",
+        constraint_values = [
+            "@platforms//cpu:x86_64",
+            "@platforms//os:windows",
+        ],
+    )
+    coreml_encoder(name = "wrong_encoder_on_windows", model = ":model.bin", tags = _MANUAL)
+    _on_windows_test(
+        name = "wrong_encoder_on_windows_test",
+        attribute = "--platforms",
+        message = ["of Linux or macOS", "found Windows", "neither built nor run there"],
+        subject = "wrong_encoder_on_windows",
+        target_under_test = ":wrong_encoder_on_windows",
+    )
+    tests = ["wrong_encoder_of_other_directory_test", "wrong_encoder_on_windows_test"]
     for use, (rule, attributes, attribute, message) in (_runs() | _words() | _encoders() | _others()).items():
         subject = "wrong_" + use + "_subject"
         rule(name = subject, tags = _MANUAL, **attributes)

@@ -23,6 +23,8 @@ var (
 	mention = regexp.MustCompile(`(?:^|[^\w./-])(docs/[a-z0-9_./-]+\.md)\b`)
 	// https://…, mailto:…
 	scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+	// <a id="name">, an anchor that a document sets itself.
+	set = regexp.MustCompile(`<a id="([^"]+)">`)
 	// What leaves no trace in a heading's anchor: a link's target.
 	linked = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
@@ -144,7 +146,7 @@ func withoutCode(line string) string {
 	return out.String()
 }
 
-// anchors are the headings of a document as GitHub names them.
+// anchors are the headings of a document as GitHub names them, and those that it sets itself.
 func anchors(text string) []string {
 	var out []string
 	seen := map[string]int{}
@@ -152,6 +154,11 @@ func anchors(text string) []string {
 	for line := range strings.Lines(text) {
 		if fence.MatchString(line) {
 			open = !open
+		}
+		if !open {
+			for _, m := range set.FindAllStringSubmatch(line, -1) {
+				out = append(out, m[1])
+			}
 		}
 		title := strings.TrimLeft(line, "#")
 		if open || title == line || !strings.HasPrefix(title, " ") {

@@ -28,6 +28,8 @@ func TestCheck(t *testing.T) {
 		{"a heading", "a.md", "[b](docs/page.md#what-it-does-and-why)", 1, ""},
 		{"a heading of its own", "a.md", "# Top\n[b](#top)", 1, ""},
 		{"the second of a name", "a.md", "[b](docs/page.md#again-1)", 1, ""},
+		{"an anchor that it sets", "a.md", "<a id=\"x-y\"></a>x\n[b](#x-y)", 1, ""},
+		{"an anchor set in code", "a.md", "```\n<a id=\"x-y\"></a>\n```\n[b](#x-y)", 1, "expected an anchor"},
 		{"no such file", "docs/a.md", "line\nsee [b](none.md)", 1, "docs/a.md:2: none.md: there is no docs/none.md"},
 		{"beside another document", "docs/a.md", "see [b](README.md)", 1, "there is no docs/README.md"},
 		{"above the root", "a.md", "see [b](../README.md)", 1, "there is no ../README.md"},
