@@ -67,7 +67,8 @@ func (d *Data) HTML(w io.Writer) error {
 	functions := template.FuncMap{
 		"mark":      mark,
 		"explain":   d.explain,
-		"facts":     facts,
+		"facts":     func(in map[string]any) []named { return slices.DeleteFunc(facts(in), isDigest) },
+		"digests":   func(in map[string]any) []named { return slices.DeleteFunc(facts(in), isNoDigest) },
 		"join":      func(list []string) string { return strings.Join(list, " ") },
 		"yes":       func(b bool) string { return map[bool]string{true: "present", false: "absent"}[b] },
 		"seconds":   func(s float64) string { return fmt.Sprintf("%.2f s", s) },
@@ -135,11 +136,22 @@ func facts(in map[string]any) []named {
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		switch v := in[key].(type) {
 		case string, bool, int, float64:
-			out = append(out, named{strings.ReplaceAll(key, "_", " "), fmt.Sprint(v)})
+			text := fmt.Sprint(v)
+			if text == "" {
+				text = "none"
+			}
+			out = append(out, named{strings.ReplaceAll(key, "_", " "), text})
 		}
 	}
 	return out
 }
+
+// isDigest says that a fact is a SHA-256, which nobody reads beside figures.
+func isDigest(f named) bool {
+	return len(f.Value) == 64 && strings.Trim(f.Value, "0123456789abcdef") == ""
+}
+
+func isNoDigest(f named) bool { return !isDigest(f) }
 
 func sorted(in map[string]string) []named {
 	var out []named
@@ -162,7 +174,7 @@ var purposes = map[evidence.Kind]string{
 	evidence.KindContrast: "a build without Core ML: ggml's own encoder",
 }
 
-// runs are the receipt's runs, with what is at hand about each.
+// runs are the receipt's runs, with what is known about each.
 func (d *Data) runs() []run {
 	var out []run
 	for _, kind := range kinds {

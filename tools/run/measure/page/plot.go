@@ -15,7 +15,7 @@ const (
 	width  = 640
 	height = 220
 	left   = 64
-	bottom = 28
+	bottom = 34
 	right  = 12
 	top    = 10
 )
@@ -65,9 +65,9 @@ func (p *plot) axes(xLabel, yLabel string) {
 		_, y := p.at(0, share*p.maxY)
 		fmt.Fprintf(p, `<text x="%d" y="%.1f" text-anchor="end">%s</text>`, left-6, y+4, label(share*p.maxY))
 		x, _ := p.at(share*p.maxX, 0)
-		fmt.Fprintf(p, `<text x="%.1f" y="%d" text-anchor="middle">%s</text>`, x, height-12, label(share*p.maxX))
+		fmt.Fprintf(p, `<text x="%.1f" y="%d" text-anchor="middle">%s</text>`, x, height-bottom+14, label(share*p.maxX))
 	}
-	fmt.Fprintf(p, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, (width+left)/2, height-1, html.EscapeString(xLabel))
+	fmt.Fprintf(p, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, (width+left)/2, height-4, html.EscapeString(xLabel))
 	fmt.Fprintf(p, `<text x="%d" y="%d">%s</text>`, left+6, top+6, html.EscapeString(yLabel))
 }
 
@@ -131,7 +131,7 @@ func spread(subs []*measure.Submission) template.HTML {
 	}
 	for i, name := range names {
 		x, _ := p.at(float64(i)+0.45, 0)
-		fmt.Fprintf(p, `<text x="%.1f" y="%d" text-anchor="middle">%s</text>`, x, height-10, html.EscapeString(name))
+		fmt.Fprintf(p, `<text x="%.1f" y="%d" text-anchor="middle">%s</text>`, x, height-bottom+18, html.EscapeString(name))
 	}
 	fmt.Fprintf(p, `<text x="%d" y="%d">seconds an encode</text>`, left+6, top+6)
 	p.marks(points)
