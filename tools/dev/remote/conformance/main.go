@@ -11,7 +11,7 @@
 // keys the identity of a worker enters, and what is refused at analysis; it needs no service. `demo` runs
 // //gate:all on the service of tools/dev/remote/service with nothing run here, then from a second checkout
 // with nothing run at all, and compares the receipts with locally built ones. `faults` breaks that service in
-// every way of docs/remote.md's table and holds what Bazel says against what a user has to be told.
+// every way of docs/remote_reference.md's table and holds what Bazel says against what a user has to be told.
 //
 // The exit code is 0 if everything held, 1 if not, 2 if it could not be tried.
 package main

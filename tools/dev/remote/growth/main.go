@@ -16,7 +16,7 @@
 //   - no-op: `bazel test` of every gate and the release again, nothing having changed.
 //
 // Times are medians of --repeats, in seconds, of the whole command as a user waits for it. A table of them is in
-// docs/remote.md. Runs of hundreds of gates take long: give --run with small counts, or a service.
+// docs/remote_reference.md. Runs of hundreds of gates take long: give --run with small counts, or a service.
 package main
 
 import (
