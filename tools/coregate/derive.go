@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +21,9 @@ func newDeriveCmd() *cobra.Command {
 one line for each MODEL, spelled as the runtime spells it. Nothing is read; the model need not exist.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(args, "") {
+				return errors.New("MODEL is empty: expected a path, such as ggml-base.en.bin; a shell variable may not be set")
+			}
 			if asJSON {
 				return deriveJSON(cmd, args)
 			}

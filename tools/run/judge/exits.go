@@ -154,13 +154,21 @@ func progress(m markers) string {
 	return "before any line of whisper.cpp's library"
 }
 
+// exitCause says in brackets what ends the program with this code, where that may be true of this log: 1 and 2 are about
+// the arguments, which the program reads before it loads anything.
+func exitCause(m markers, r *Run, x evidence.Exit) string {
+	cause, ok := whispercpp.ExitCauses[x.Code]
+	if !ok || !m.ofWhisper() && r.Evidence == nil || x.Code <= 2 && m.started() {
+		return ""
+	}
+	return " (" + cause + ")"
+}
+
 // exitCode judges a non-zero exit code.
 func exitCode(f *verdict.Judgement, m markers, r *Run, x evidence.Exit) {
-	found := DescribeExit(x)
-	if cause, ok := whispercpp.ExitCauses[x.Code]; ok && (m.ofWhisper() || r.Evidence != nil) {
-		found += " (" + cause + ")"
-	}
-	quoted := func(kind whispercpp.LineKind) string { return found + ": " + m.quote(kind) }
+	// A quoted line says the cause itself.
+	quoted := func(kind whispercpp.LineKind) string { return DescribeExit(x) + ": " + m.quote(kind) }
+	found := DescribeExit(x) + exitCause(m, r, x)
 	add := func(code string, kind whispercpp.LineKind, expected string) {
 		f.Add(code, m.where(kind), expected, quoted(kind))
 	}
@@ -175,7 +183,7 @@ func exitCode(f *verdict.Judgement, m markers, r *Run, x evidence.Exit) {
 	case noContext && m.tells(whispercpp.LineModelBad):
 		add(reason.ModelNotGGML, whispercpp.LineModelBad, "a ggml model for -m")
 	case noContext && m.tells(whispercpp.LineLoadFailed):
-		loadFailed(f, m, found)
+		loadFailed(f, m, DescribeExit(x))
 		m.checkOneRun(f, r)
 	case noContext && m.tells(whispercpp.LineAllocation):
 		add(reason.OutOfMemory, whispercpp.LineAllocation, "enough memory")

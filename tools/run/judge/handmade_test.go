@@ -58,6 +58,37 @@ func TestHandMadeLogs(t *testing.T) {
 	}
 }
 
+// TestWordsOfTheCase holds that what was found is true of the very log: no cause that the log itself rules out, and the
+// line's own word where there is one.
+func TestWordsOfTheCase(t *testing.T) {
+	good := string(realLog(t, "good"))
+	_, streams, _ := strings.Cut(good, "\n")
+	stderr, _, _ := strings.Cut(strings.TrimPrefix(streams, "--- stderr\n"), "--- stdout\n")
+	embedded := ""
+	for line := range strings.Lines(stderr) {
+		if !strings.HasPrefix(line, "system_info:") && !strings.HasPrefix(line, "main:") {
+			embedded += line
+		}
+	}
+	missing := string(realLog(t, "missing"))
+	for _, c := range []struct {
+		name, text, kind, code, says, not string
+	}{
+		{"exit 1 behind a whole run", "exit: 1\n" + streams, "coreml", reason.ExitCode, "exit 1", "response file"},
+		{"exit 2 behind a whole run", "exit: 2\n" + streams, "coreml", reason.ExitCode, "exit 2", "input file"},
+		{"the same as a canary", "exit: 1\n" + strings.ReplaceAll(streams, loadedLine, ""), "canary", reason.CanaryExit, "exit 1", "response file"},
+		{"a canary that ended with 6", "exit: 6\n" + strings.ReplaceAll(streams, loadedLine, ""), "canary", reason.CanaryExit, "exit 6", "exit 0"},
+		{"a missing model", missing, "coreml", reason.ModelMissing, "failed to open", "dtw"},
+		{"the library in another program", "exit: 0\n--- stderr\n" + embedded + "--- stdout\nwords\n", "coreml", reason.LogForeign, "another program holds the library", "audio"},
+		{"the same, stamped", "exit: 0\n--- stderr\n" + string(prefixed("2026-01-02T03:04:05.%d23Z ")(embedded)) + "--- stdout\nwords\n", "coreml", reason.LogForeign, "another program holds the library", "-np"},
+	} {
+		j := judgeText(t, []byte(c.text), evidence.Kind(c.kind))
+		if firstCode(j) != c.code || !strings.Contains(j.Reasons[0].Found, c.says) || strings.Contains(j.Reasons[0].Found, c.not) {
+			t.Errorf("%s: %v, want %s with %q and without %q", c.name, j.Reasons, c.code, c.says, c.not)
+		}
+	}
+}
+
 // TestVADModel holds that a voice detector's model which is missing or is none is named, in every spelling of the log.
 func TestVADModel(t *testing.T) {
 	const missing = "whisper_vad_init_from_file_with_params: failed to open VAD model 'ggml-silero-v5.1.2.bin'"

@@ -169,7 +169,7 @@ func judgeCanary(f *verdict.Judgement, m markers, r *Run) {
 		f.Add(reason.CanaryLoaded, m.where(whispercpp.LineLoaded), "no Core ML load marker", "one")
 	}
 	if x.Code != whispercpp.ExitNoContext {
-		canaryExit(f, m, x)
+		canaryExit(f, m, r, x)
 		return
 	}
 	if m.tells(whispercpp.LineCrash) {
@@ -180,15 +180,15 @@ func judgeCanary(f *verdict.Judgement, m markers, r *Run) {
 }
 
 // canaryExit names an exit other than a refusal's.
-func canaryExit(f *verdict.Judgement, m markers, x evidence.Exit) {
+func canaryExit(f *verdict.Judgement, m markers, r *Run, x evidence.Exit) {
 	found := DescribeExit(x)
-	switch cause, ok := whispercpp.ExitCauses[x.Code]; {
+	switch {
 	case m.tells(whispercpp.LineUsage):
 		found += ": " + m.quote(whispercpp.LineUsage)
 	case x.Code == 0:
 		found += ": the build runs without its encoder"
-	case ok && m.ofWhisper():
-		found += " (" + cause + ")"
+	default:
+		found += exitCause(m, r, x)
 	}
 	f.Add(reason.CanaryExit, "exit", "exit 3", found)
 	if m.tells(whispercpp.LineLoadFailed) {

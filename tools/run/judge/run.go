@@ -153,8 +153,11 @@ func heard(f *verdict.Judgement, m markers, r *Run) bool {
 		garbled(f, m, whispercpp.LineSystemInfo)
 	case m.silenced():
 		f.Add(reason.LogSilenced, "stderr", "the library's log lines", "none")
+	case r.Evidence == nil && m.has(whispercpp.LineTotal):
+		// The library ran to its end and counted its work; whisper-cli prints more than that.
+		f.Add(reason.LogForeign, m.where(whispercpp.LineTotal), "whisper-cli's own lines (system_info, main: processing) before the library's last one", "none: another program holds the library")
 	default:
-		f.Add(reason.NoAudioProcessed, "stderr", "a system_info line, which whisper-cli prints once audio was read", "none, and exit 0: no audio was read, or another program holds the library")
+		f.Add(reason.NoAudioProcessed, "stderr", "a system_info line, which whisper-cli prints once audio was read", "none, and exit 0: no audio was read")
 	}
 	return false
 }
