@@ -134,7 +134,7 @@ var runs = Table{
 	// The positive run.
 	{Code: EncoderNotExecuted, Class: Fail, Means: "The encoder was loaded and never ran: by the program's own counters no window of audio went through it.", Do: "Give audio of at least 100 ms in which there is something to hear; leave out --vad."},
 	{Code: EncoderNotStaged, Class: Fail, Means: "The encoder was not beside the model both before and after the run.", Do: "If it vanished during the run, find out what cleans the staging directory; otherwise stage it under the derived name."},
-	{Code: CrashContradictsExit, Class: Fail, Means: "The log holds the last words of a crash, and the exit says that all went well: the status was lost on the way, as in a pipe without pipefail.", Do: "Record the exit of whisper-cli itself (PIPESTATUS, pipefail)."},
+	{Code: CrashContradictsExit, Class: Fail, Means: "The log holds the last words of a crash, or a shell's word that the program was killed, and the exit says otherwise: the status was lost on the way, as in a pipe without pipefail.", Do: "Record the exit of whisper-cli itself (PIPESTATUS, pipefail)."},
 	{Code: RunStopped, Class: Inconclusive, Means: "A signal from outside ended the program, such as a CI service sends at its time limit. It did not crash.", Do: "Find out what stopped it, and give the run the time that it needs."},
 	{Code: LoaderFailed, Class: Refuse, Means: "The system's loader could not start the program: a library is missing, too old, or for another processor.", Do: "Install what the quoted line names, or build for the system that runs it (coregate binary lists what a program needs)."},
 	{Code: ProgramNotStarted, Class: Refuse, Means: "The shell could not start the program.", Do: "Check the program's path, its mode, and its processor."},

@@ -10,10 +10,13 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 )
 
-// TestLogAttacks holds that a log which was made to look right does not pass.
+// TestLogAttacks: a log that was made to look right, or whose fault is told in other words, does not pass.
 func TestLogAttacks(t *testing.T) {
 	good := string(realLog(t, "good"))
 	swap := func(from, to string) string { return strings.Replace(good, from, to, 1) }
+	beside := func(line string) string {
+		return swap("whisper_print_timings:     load", line+"\nwhisper_print_timings:     load")
+	}
 	const loaded, info = "whisper_init_state: Core ML model loaded\n", "system_info: "
 	failed := "whisper_init_state: failed to load Core ML model from 'ggml-model-encoder.mlmodelc'"
 	head, body, _ := strings.Cut(good, "--- stderr\n")
@@ -52,6 +55,20 @@ func TestLogAttacks(t *testing.T) {
 		{"E5RT", swap("whisper_print_timings:     load", "E5RT encountered an STL exception. msg = to_string: unknown.\nwhisper_print_timings:     load"), "coreml"},
 		{"Espresso, behind Apple's prefix", swap("whisper_print_timings:     load", "2026-01-02 03:04:05.123 whisper-cli[1:2] [espresso] [Espresso::handle_ex_plan] exception=x\nwhisper_print_timings:     load"), "coreml"},
 		{"the Neural Engine's error 8", swap("whisper_print_timings:     load", "Error Domain=com.apple.appleneuralengine Code=8 \"processRequest:model:qos:qIndex:modelStringID:options:error:\"\nwhisper_print_timings:     load"), "coreml"},
+		{"the Neural Engine's error 8 by its short name", beside("appleneuralengine Code=8"), "coreml"},
+		{"Espresso's status", beside("[espresso] status=-1"), "coreml"},
+		{"Espresso's status in words", beside("[Espresso::ANERuntimeEngine] evaluate returned status: -4"), "coreml"},
+		{"a crash in German", beside("Speicherzugriffsfehler (Speicherabzug geschrieben)"), "coreml"},
+		{"a crash in French", beside("Erreur de segmentation"), "coreml"},
+		{"a crash in Spanish", beside("Violación de segmento (`core' generado)"), "coreml"},
+		{"a crash in Italian", beside("Errore di segmentazione (core dump creato)"), "coreml"},
+		{"a crash in Chinese", beside("段错误 (核心已转储)"), "coreml"},
+		{"a crash in Japanese", beside("Segmentation fault (コアダンプ)"), "coreml"},
+		{"a crash in Russian", beside("Ошибка сегментирования (стек памяти сброшен на диск)"), "coreml"},
+		{"killed, by macOS's shell", beside("Killed: 9"), "coreml"},
+		{"killed, by bash", beside("./gate.sh: line 3:  4311 Killed                  ./whisper-cli -m m.bin"), "coreml"},
+		{"killed, by zsh", beside("zsh: killed     ./whisper-cli"), "coreml"},
+		{"a sanitizer without a process", beside("SUMMARY: AddressSanitizer: heap-buffer-overflow src/whisper.cpp:1"), "coreml"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			r, err := ParseLog([]byte(c.text))

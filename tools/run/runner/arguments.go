@@ -44,7 +44,9 @@ type clause struct {
 	broken func(*Spec) string
 }
 
-// clauses are held in this order, and the first broken one is told.
+const compiledEncoder = "a compiled encoder, which the runtime can load: compile a .mlpackage first"
+
+// clauses are checked in this order, and the first broken one is told.
 var clauses = []clause{
 	{"schema", "1", found(func(s *Spec) (string, bool) { return strconv.Itoa(s.Schema), s.Schema == 1 })},
 	{"kind", "coreml, canary or contrast", found(func(s *Spec) (string, bool) {
@@ -59,8 +61,9 @@ var clauses = []clause{
 	{"encoder", "the path of a .mlmodelc directory for a coreml run, and none for a canary or a contrast run", found(func(s *Spec) (string, bool) {
 		return fmt.Sprintf("%q for a %s run", s.Encoder, s.Kind), (s.Kind == evidence.KindCoreML) == (s.Encoder != "")
 	})},
-	{"encoder", "a compiled encoder, which the runtime can load: compile a .mlpackage first", found(func(s *Spec) (string, bool) {
-		return strconv.Quote(s.Encoder), !strings.EqualFold(filepath.Ext(filepath.Clean(s.Encoder)), ".mlpackage")
+	{"encoder", compiledEncoder, found(func(s *Spec) (string, bool) {
+		ext := filepath.Ext(filepath.Clean(s.Encoder))
+		return strconv.Quote(s.Encoder), !strings.EqualFold(ext, ".mlpackage") && !strings.EqualFold(ext, ".mlmodel")
 	})},
 	{"threads", "1 to 512", found(func(s *Spec) (string, bool) { return strconv.Itoa(s.Threads), s.Threads >= 1 && s.Threads <= 512 })},
 	{"deadline_seconds", "1 to 86400", found(func(s *Spec) (string, bool) {
@@ -103,7 +106,7 @@ func found(of func(*Spec) (says string, right bool)) func(*Spec) string {
 	}
 }
 
-// Check holds the spec against the contract before anything is read or started.
+// Check compares the spec with the contract before anything is read or started.
 func (s *Spec) Check() error {
 	if !strings.HasSuffix(s.Model, ".bin") {
 		return reason.Errorf(reason.ModelName, "model", "a file name that ends in .bin: the encoder's path is derived by cutting at the last dot of the whole path", "%s", s.Model)

@@ -80,6 +80,16 @@ func TestRefusals(t *testing.T) {
 		change     func(t *testing.T, s *Spec)
 	}{
 		{"no encoder", "SPEC_REFUSED", evidence.KindCoreML, func(_ *testing.T, s *Spec) { s.Encoder = "" }},
+		{"a package", "SPEC_REFUSED", evidence.KindCoreML, func(_ *testing.T, s *Spec) { s.Encoder = "e.mlpackage" }},
+		{"a package in other letters", "SPEC_REFUSED", evidence.KindCoreML, func(_ *testing.T, s *Spec) { s.Encoder = "e.MLPackage/" }},
+		{"a specification", "SPEC_REFUSED", evidence.KindCoreML, func(_ *testing.T, s *Spec) { s.Encoder = "e.mlmodel" }},
+		{"a package that is called compiled", "SPEC_REFUSED", evidence.KindCoreML, func(t *testing.T, s *Spec) {
+			s.Encoder = filepath.Join(t.TempDir(), "e.mlmodelc")
+			if err := os.Mkdir(s.Encoder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			rewrite(t, filepath.Join(s.Encoder, "Manifest.json"), "{}")
+		}},
 		{"a canary asked for again", "SPEC_REFUSED", evidence.KindCanary, func(_ *testing.T, s *Spec) { s.Attempt = 2 }},
 		{"a contrast asked for again", "SPEC_REFUSED", evidence.KindContrast, func(_ *testing.T, s *Spec) { s.Attempt = 1 }},
 		{"a negative attempt", "SPEC_REFUSED", evidence.KindCoreML, func(_ *testing.T, s *Spec) { s.Attempt = -1 }},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
@@ -69,6 +70,9 @@ func stage(s *Spec, dir string) (*staging, error) {
 	}
 	if s.Encoder != "" {
 		if err := st.copyTree(s.Encoder, stagedEncoder); err != nil {
+			return nil, err
+		}
+		if err := compiled(st.path(stagedEncoder)); err != nil {
 			return nil, err
 		}
 		sum, err := tree.Digest(st.path(stagedEncoder))
@@ -204,3 +208,12 @@ const (
 
 // multilingual is upstream's own test on the model's header.
 func (st *staging) multilingual() bool { return st.vocab >= firstMultilingual }
+
+// compiled refuses a package in a folder that is called a compiled model: the emulated lane's evaluator reads both, and
+// Core ML loads compiled models alone.
+func compiled(encoder string) error {
+	if exists(filepath.Join(encoder, "Manifest.json")) && !exists(filepath.Join(encoder, "coremldata.bin")) {
+		return reason.Errorf(reason.SpecRefused, "encoder", compiledEncoder, "a package: Manifest.json, and no coremldata.bin")
+	}
+	return nil
+}
