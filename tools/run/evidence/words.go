@@ -43,13 +43,14 @@ func Words(text string) []string {
 var (
 	// timeSpan is what stands before each segment when time stamps are on; languages differ in the decimal mark.
 	timeSpan = regexp.MustCompile(`\[?\d+:\d\d(?::\d\d)?(?:[.,]\d+)?\s*-->\s*\d+:\d\d(?::\d\d)?(?:[.,]\d+)?\]?`)
-	// annotation is what a model writes in place of words: [BLANK_AUDIO], [ Silence ], <|nospeech|>.
-	annotation = regexp.MustCompile(`\[[^\[\]]*\]|<\|[^|]*\|>`)
+	// annotation is what a model writes in place of words: [BLANK_AUDIO], (upbeat music), *sighs*, 【音楽】, <|nospeech|>. In square
+	// brackets it may have been cut.
+	annotation = regexp.MustCompile(`\[[^\[\]]*(?:\]|$)|\([^()]*\)|（[^（）]*）|［[^［］]*］|【[^【】]*】|〔[^〔〕]*〕|\*[^*\n]*\*|＊[^＊\n]*＊|<\|[^|]*\|>`)
 )
 
 // Said says that a transcript has at least one word. It is the one definition of that: letters or digits that are left
-// when terminal codes, invisible characters, time stamps and annotations in square brackets are taken away. What a
-// decoder writes of silence or of NaN (`...`, `!!!!!!!!`, `[BLANK_AUDIO]`) says nothing.
+// when terminal codes, invisible characters, time stamps and annotations in brackets or asterisks are taken away, as the
+// published normalisation takes them. What a decoder writes of silence or of NaN (`...`, `!!!!!!!!`, `[BLANK_AUDIO]`) says nothing.
 func Said(transcript string) bool {
 	text := strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\r' && r != '\t' && logtext.Invisible(r) {
@@ -57,6 +58,9 @@ func Said(transcript string) bool {
 		}
 		return r
 	}, logtext.Uncoloured(transcript))
-	text = annotation.ReplaceAllString(timeSpan.ReplaceAllString(text, " "), " ")
+	text = timeSpan.ReplaceAllString(text, " ")
+	for shorter := ""; shorter != text; { // brackets stand in one another
+		shorter, text = text, annotation.ReplaceAllString(text, " ")
+	}
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
