@@ -190,7 +190,7 @@ var runs = Table{
 	{Code: CoremlcMissing, Class: Refuse, Means: "coremlc is part of a full Xcode; the Command Line Tools do not have it.", Do: "Install Xcode and select it: xcrun --find coremlc must resolve inside Xcode.app."},
 	{Code: ConverterUnpinned, Class: Refuse, Means: "A converter's requirements cannot be met together (ane-transformers pins torch to 1.11 and older). A gate takes an encoder by digest and converts nothing.", Do: "Convert in an isolated, pinned environment and gate the result."},
 	{Code: CoremlcFailed, Class: Fail, Means: "coremlc did not compile the model.", Do: "Read the quoted line; coregate inspect shows what the package holds."},
-	{Code: BuildFailed, Class: Fail, Means: "Bazel did not build the target, so nothing ran.", Do: "Read the quoted line and those above it in Bazel's output."},
+	{Code: BuildFailed, Class: Fail, Means: "The program was not built, so nothing ran.", Do: "Read the quoted line and those above it in the build's output."},
 	{Code: RemoteFailed, Class: Inconclusive, Means: "The remote cache or execution service failed, so nothing ran.", Do: "Start the build again when the service answers, or run locally."},
 	{Code: XcodeFailed, Class: Refuse, Means: "xcodebuild or xcrun failed.", Do: "Read the quoted line; xcode-select -p shows which Xcode is selected."},
 	{Code: ConverterFailed, Class: Fail, Means: "coremltools did not convert, load or compile the model.", Do: "Read the quoted line. A gate takes an encoder by digest and converts nothing."},

@@ -33,8 +33,41 @@ func TestOtherTools(t *testing.T) {
 		"cp: /private/var/folders/x/y/T/z: Operation not permitted":          "SANDBOX_DENIED",
 		"src.tar.gz: FAILED": "SOURCE_DIGEST_MISMATCH",
 		"** BUILD FAILED **": "XCODE_FAILED",
-		"hello world":        "LOG_FOREIGN",
+		`coremlcompiler: error: Unsupported model version`:                                                                          "COREMLC_FAILED",
+		`xcrun: error: unable to find utility "coremlcompiler", not a developer tool or in PATH`:                                    "COREMLC_MISSING",
+		`INFO: 1 process: 1 internal.`:                                                                                              "NOT_EXECUTED",
+		`error: patch failed: src/whisper.cpp:12`:                                                                                   "PATCH_NOT_APPLIED",
+		`Unreversed patch detected!  Ignore -R? [n]`:                                                                                "PATCH_NOT_APPLIED",
+		`error: git diff header lacks filename information when removing 1 leading pathname component (line 5)`:                     "PATCH_NOT_APPLIED",
+		`Error Domain=NSCocoaErrorDomain Code=513 "You don’t have permission to save the file “x” in the folder “com.apple.e5rt”."`: "SANDBOX_DENIED",
+		`Error loading shared library libgomp.so.1: No such file or directory (needed by ./whisper-cli)`:                            "LOADER_FAILED",
+		`Error relocating ./whisper-cli: __memcpy_chk: symbol not found`:                                                            "LOADER_FAILED",
+		`bash: ./whisper-cli: cannot execute: required file not found`:                                                              "LOADER_FAILED",
+		`bash: ./whisper-cli: Kann die Datei nicht ausführen.`:                                                                      "LOADER_FAILED",
+		`You have not agreed to the Xcode license agreements. Please run 'sudo xcodebuild -license'`:                                "XCODE_FAILED",
+		`sha256sum: WARNUNG: 1 berechnete Prüfsumme passte NICHT`:                                                                   "SOURCE_DIGEST_MISMATCH",
+		`model.bin: FEHLSCHLAG`:                                   "SOURCE_DIGEST_MISMATCH",
+		`SHA256 mismatch: expected 11, got 22`:                    "SOURCE_DIGEST_MISMATCH",
+		`Error: ggml-base.bin: checksum mismatch`:                 "SOURCE_DIGEST_MISMATCH",
+		`ModuleNotFoundError: No module named 'coremltools'`:      "CONVERTER_FAILED",
+		`ModuleNotFoundError: No module named 'ane_transformers'`: "CONVERTER_FAILED",
+		`env: ‘patch’: No such file or directory`:                 "TOOLCHAIN_NO_PATCH",
+		`Xcode version must be specified to use an Apple CROSSTOOL. If your Xcode version has changed recently`: "TOOLCHAIN_DRIFT",
+		`zsh: no such file or directory: ./whisper-cli`:                                                         "PROGRAM_NOT_STARTED",
+		`zsh: permission denied: ./whisper-cli`:                                                                 "PROGRAM_NOT_STARTED",
+		`bash: whisper-cli: Kommando nicht gefunden.`:                                                           "PROGRAM_NOT_STARTED",
+		`'whisper-cli' is not recognized as an internal or external command,`:                                   "PROGRAM_NOT_STARTED",
+		`ANE: 0.0 W`: "POWER_SAYS_NOTHING",
+		`make: *** [Makefile:12: whisper-cli] Error 1`: "BUILD_FAILED",
+		`src/whisper.cpp:12:1: error: expected ';'`:    "BUILD_FAILED",
+		`ninja: build stopped: subcommand failed.`:     "BUILD_FAILED",
+		"hello world": "LOG_FOREIGN",
 	} {
+		for _, end := range []string{"", "exit: 0\n", "exit: 34\n", "exit: 127\n"} {
+			if j := judgeText(t, []byte(end+text+"\n"), "canary"); len(j.Reasons) == 0 || j.Reasons[0].Code != code {
+				t.Errorf("%q with %q: %v, want %s", text, end, j.Reasons, code)
+			}
+		}
 		j := judgeText(t, []byte("exit: 1\n"+text+"\n"), "coreml")
 		if code != "" && (len(j.Reasons) == 0 || j.Reasons[0].Code != code) {
 			t.Errorf("%q: %v, want %s", text, j.Reasons, code)
