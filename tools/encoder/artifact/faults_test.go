@@ -197,11 +197,6 @@ func TestRunnable(t *testing.T) {
 			expect(t, model, enc, Options{ContentsOnly: true})
 		})
 	}
-	for n, want := range map[int]int{51864: 1, 51865: 99, 51866: 100} {
-		if got := Languages(n); got != want {
-			t.Errorf("%d tokens have %d languages, want %d", n, got, want)
-		}
-	}
 }
 
 // A hundred thousand items, sixty gigabytes that are not there, and an archive that unpacks without end are refused at once.

@@ -9,6 +9,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // Model is what is known about a .bin.
@@ -67,31 +68,15 @@ func openModel(path string, o Options) (*ggml.Model, findings, error) {
 	return m, found, nil
 }
 
-// The vocabularies that the runtime's tables fit: it derives the number of languages, and the ids of every special
-// token, from n_vocab alone (whisper_vocab::num_languages and the loader's arithmetic in src/whisper.cpp).
-const (
-	englishVocabulary = 51864
-	firstVocabulary   = 51865 // 99 languages
-	lastVocabulary    = 51866 // 100 languages: Cantonese came with large-v3
-)
-
-// Languages is the number of languages of a vocabulary of n tokens, as the runtime computes it.
-func Languages(n int) int {
-	if n < firstVocabulary {
-		return 1
-	}
-	return n - 51766
-}
-
 // runnable finds what makes the runtime abort on a model that is well formed, or read other tokens than were trained.
 func (f *findings) runnable(path string, m *ggml.Model) {
 	h := m.Hyperparameters
-	if h.Vocab < englishVocabulary || h.Vocab > lastVocabulary {
-		what := fmt.Sprintf("%d, from which the runtime derives %d languages and shifts its special tokens", h.Vocab, Languages(h.Vocab))
-		if h.Vocab < englishVocabulary {
+	if !whispercpp.KnownVocabulary(h.Vocab) {
+		what := fmt.Sprintf("%d, from which the runtime derives %d languages and shifts its special tokens", h.Vocab, whispercpp.Languages(h.Vocab))
+		if h.Vocab < whispercpp.EnglishVocabulary {
 			what = fmt.Sprintf("%d, fewer than the ids of the runtime's special tokens", h.Vocab)
 		}
-		f.fault(reason.ModelVocabulary, path, fmt.Sprintf("n_vocab of %d (English), %d (99 languages) or %d (100 languages)", englishVocabulary, firstVocabulary, lastVocabulary), what)
+		f.fault(reason.ModelVocabulary, path, fmt.Sprintf("n_vocab of %d (English), %d (99 languages) or %d (100 languages)", whispercpp.EnglishVocabulary, whispercpp.MultilingualVocabulary, whispercpp.LastVocabulary), what)
 	}
 	if m.TokenCount > h.Vocab {
 		f.fault(reason.ModelVocabulary, path, fmt.Sprintf("at most n_vocab, %d, tokens", h.Vocab), fmt.Sprint(m.TokenCount))
@@ -105,7 +90,7 @@ func (f *findings) runnable(path string, m *ggml.Model) {
 func modelFacts(path string, m *ggml.Model, hash bool) (*Model, error) {
 	h := m.Hyperparameters
 	x := &Model{
-		Path: path, Size: m.Size, FType: h.FType.String(), Multilingual: h.Multilingual(), Tokens: m.TokenCount, Languages: Languages(h.Vocab),
+		Path: path, Size: m.Size, FType: h.FType.String(), Multilingual: h.Multilingual(), Tokens: m.TokenCount, Languages: whispercpp.Languages(h.Vocab),
 		Header: map[string]int{
 			"n_vocab": h.Vocab, "n_audio_ctx": h.AudioCtx, "n_audio_state": h.AudioState, "n_audio_head": h.AudioHead,
 			"n_audio_layer": h.AudioLayer, "n_text_ctx": h.TextCtx, "n_text_state": h.TextState, "n_text_head": h.TextHead,

@@ -36,6 +36,7 @@ func judgeMarkers(f *verdict.Judgement, m markers, r *Run) {
 		f.Add(reason.StaleLog, m.where(whispercpp.LineContextError), "no context error in a run that ended with exit 0", "one")
 	}
 	staged(f, r)
+	languages(f, m, r)
 	predictions(f, m)
 	executed(f, m, r)
 	if !f.Has(reason.EncoderNotExecuted) { // no words follow from that, and need no advice of their own
@@ -121,6 +122,7 @@ func judgeContrast(f *verdict.Judgement, m markers, r *Run) {
 		f.Add(reason.ContrastNoEncoder, "stderr", "\"compute buffer (encode)\"", "none")
 	}
 	m.checkOneRun(f, r)
+	languages(f, m, r)
 	executed(f, m, r)
 	words(f, r)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // TestArguments holds every spelling of what the contract forbids, and that nothing starts.
@@ -308,9 +309,9 @@ func TestLanguagesByTheModelsOwnCount(t *testing.T) {
 		language string
 		code     string
 	}{
-		{firstMultilingual, "yue", reason.LanguageUnknown}, {firstMultilingual, "su", ""}, {firstMultilingual, "zh", ""},
-		{lastLanguage, "yue", ""}, {lastLanguage, "cantonese", ""}, {lastLanguage, "", reason.LanguageMissing},
-		{firstMultilingual - 1, "en", ""}, {firstMultilingual - 1, "su", reason.LanguageIgnored},
+		{whispercpp.MultilingualVocabulary, "yue", reason.LanguageUnknown}, {whispercpp.MultilingualVocabulary, "su", ""}, {whispercpp.MultilingualVocabulary, "zh", ""},
+		{whispercpp.LastVocabulary, "yue", ""}, {whispercpp.LastVocabulary, "cantonese", ""}, {whispercpp.LastVocabulary, "", reason.LanguageMissing},
+		{whispercpp.EnglishVocabulary, "en", ""}, {whispercpp.MultilingualVocabulary - 1, "su", reason.LanguageIgnored},
 	} {
 		err := (&Spec{Lane: evidence.LaneEmulated, Language: c.language}).checkStaged(&staging{vocab: c.vocab}, nil)
 		var found *reason.Error

@@ -111,7 +111,7 @@ func (s *Spec) checkStaged(st *staging, identity map[string]string) error {
 	if st.multilingual() && s.Language == "" {
 		return reason.Errorf(reason.LanguageMissing, "language", "a language, since the model is multilingual and would guess", "%s", "none")
 	}
-	if lang := s.language(); st.multilingual() && st.vocab < lastLanguage && (lang == "yue" || lang == "cantonese") {
+	if lang := s.language(); whispercpp.LacksLanguage(st.vocab, lang) {
 		return reason.Errorf(reason.LanguageUnknown, "language", "one of the model's 99 languages", "%s, the hundredth, whose token is <translate> in a vocabulary of %d", lang, st.vocab)
 	}
 	if !st.multilingual() && s.language() != "en" {

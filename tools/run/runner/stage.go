@@ -16,6 +16,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // Staged names: neutral, so that neither log nor evidence says what the files were called.
@@ -199,15 +200,8 @@ func vocabulary(path string) (int, error) {
 	return int(head.Vocab), nil
 }
 
-// firstMultilingual is the smallest n_vocab of a multilingual model, with 99 languages; lastLanguage that of the models
-// that know Cantonese, the hundredth.
-const (
-	firstMultilingual = 51865
-	lastLanguage      = firstMultilingual + 1
-)
-
 // multilingual is upstream's own test on the model's header.
-func (st *staging) multilingual() bool { return st.vocab >= firstMultilingual }
+func (st *staging) multilingual() bool { return whispercpp.Multilingual(st.vocab) }
 
 // compiled refuses a package in a folder that is called a compiled model: the emulated lane's evaluator reads both, and
 // Core ML loads compiled models alone.

@@ -25,6 +25,7 @@ const (
 	LineModelMissing     LineKind = "model_missing"
 	LineModelFact        LineKind = "model_fact"
 	LineProcessing       LineKind = "processing"
+	LineLanguageIgnored  LineKind = "language_ignored"
 	LineInputShort       LineKind = "input_short"
 	LineNoSpeech         LineKind = "no_speech"
 	LineVADModel         LineKind = "vad_model"
@@ -130,6 +131,7 @@ var lineTable = []lineRow{
 	row(LineModelBad, Library, `^whisper_model_load: invalid model data|^whisper_init_with_params_no_state: failed to load model$`, "invalid model data", "failed to load model").fault(`whisper_model_load: invalid model data|whisper_init_with_params_no_state: failed to load model`),
 	row(LineModelFact, Library, `^whisper_model_load: [a-z_]+ *= *[0-9]+`, "whisper_model_load: "),
 	row(LineProcessing, Verbose, `^main: processing '(.*)' \([0-9]+ samples, `, "main: processing '"),
+	row(LineLanguageIgnored, Program, `^main: WARNING: model is not multilingual, ignoring language and translation options$`, "not multilingual").onceOnly().fault(`WARNING: model is not multilingual, ignoring language`),
 	row(LineInputShort, Library, `^whisper_full_with_state: input is too short - `, "input is too short").fault(`input is too short - `),
 	row(LineNoSpeech, Library, `^whisper_vad_[a-z_]+: Final speech segments after filtering: 0$`, "speech segments after filtering: 0").fault(`Final speech segments after filtering: 0\b`),
 	row(LineVADModel, Library, `^whisper_vad_init_from_file_with_params: failed to open VAD model '(.*)'$`, "VAD", "whisper_vad_init").quoting().fault(vadModel),
