@@ -87,7 +87,7 @@ func rows() []entry {
 		{path: "derive", group: groupEncoders, make: newDeriveCmd, exits: works, examples: []string{"coregate derive models/ggml-small.en-q5_1.bin"}},
 		{path: "parity", group: groupEncoders, make: newParityCmd, exits: judges, cleans: true, examples: []string{
 			"coregate parity --model ggml-tiny.en.bin --encoder ggml-tiny.en-encoder.mlmodelc",
-			"coregate parity --model ggml-tiny.en.bin --encoder ggml-tiny.en-encoder.mlmodelc --policy fp16_v2 --bisect",
+			"coregate parity --model ggml-tiny.en.bin --encoder ggml-tiny.en-encoder.mlmodelc --policy fp16_v1 --bisect",
 		}},
 		{path: "predict", group: groupEncoders, make: newPredictCmd, exits: works, cleans: true, examples: []string{
 			"coregate predict --model ggml-tiny.en.bin --encoder ggml-tiny.en-encoder.mlmodelc --out out.npy",
