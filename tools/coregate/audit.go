@@ -21,7 +21,7 @@ func newAuditCmd() *cobra.Command {
 		Use:   "audit RECEIPT [-- FLAGS OF BAZEL'S BUILD]",
 		Short: "Rebuild what a receipt is about in a clean output base, and explain every difference",
 		Long: `Rebuild a receipt with Bazel in an output base of its own and compare every digest. A receipt may be
-signed; its signature is verify's business. With the gated program and encoder at hand (--cli, --encoder)
+signed; its signature is verify's business. With the gated program and encoder (--cli, --encoder)
 a difference is explained: by section of the program, by program and weights of the encoder.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

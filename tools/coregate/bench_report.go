@@ -123,7 +123,7 @@ func newBenchClaimCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "claim --claim faster|smaller|efficient|sustained --arm A --than B SUBMISSION.json...",
-		Short: "Hold a claim about two arms against submissions",
+		Short: "Judge a claim about two arms by submissions",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(measure.Claims, measure.Claim(claim)) {

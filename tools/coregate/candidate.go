@@ -44,7 +44,7 @@ candidate that does not build by the supported pin's list of files is not run, a
 not met or not run. A run on the emulated lane meets a condition "emulated only", which never deletes.
 
 The verdict is about the candidate as a pin: fail if it breaks the contract, or needs the patch and does not
-take it exactly. The decision about the patch stands beside it.`,
+take it exactly. The decision about the patch is beside it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -89,7 +89,7 @@ func explainJSON(w io.Writer, args []string) error {
 // writeReasons prints docs/reasons.md.
 func writeReasons(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("# Reason codes\n\nWritten by `coregate explain --markdown`; a test holds this file against the tables in the code.\n\n" +
+	b.WriteString("# Reason codes\n\nWritten by `coregate explain --markdown`; a test compares this file with the tables in the code.\n\n" +
 		"`fail` and `refuse` make a verdict fail (exit 1): a refused input is not acceptable, whatever a run\n" +
 		"with it did. `inconclusive` (exit 3) says that the run proves nothing, which never passes. A `note` changes no verdict.\n")
 	for _, s := range reason.Sections {

@@ -112,7 +112,7 @@ func pathsOf(file string) ([]string, error) {
 	return paths, nil
 }
 
-// pinFlags are the flags of the commands that hold a source against a pin.
+// pinFlags are the flags of the commands that compare a source with a pin.
 type pinFlags struct {
 	pin, source, patch string
 	further            []string
@@ -285,7 +285,7 @@ func newPatchVerifyCmd() *cobra.Command {
 		Use:   "verify --source DIR [--pin PIN]",
 		Short: "Say whether a tree is the pinned one with the pinned patch and nothing else",
 		Long: `Say whether a tree is the pinned one with the pinned patch and nothing else: before a build, and again
-after it. Files are hashed as they stand on disk: tracked, untracked and ignored ones, modes and links all
+after it. Files are hashed as they are on disk: tracked, untracked and ignored ones, modes and links all
 count, and no setting of git takes part. Build in a folder outside of the tree.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
-// verifyFlags are what is demanded of a receipt and what is at hand, as the command line gives them.
+// verifyFlags are what is demanded of a receipt and which files are given, as the command line gives them.
 type verifyFlags struct {
 	demands  verify.Demands
 	files    verify.Files
@@ -34,7 +34,7 @@ func newVerifyCmd() *cobra.Command {
 		Use:   "verify --key P.pem SIGNED",
 		Short: "Verify a signed receipt, offline",
 		Long: `Verify a signed receipt: its signature and form, its verdict, what is demanded of it, and the
-files at hand. The release gate is demanded: contract, markers, canary, contrast, transcript, parity under fp32_v2, and
+files that are given. The release gate is demanded: contract, markers, canary, contrast, transcript, parity under fp32_v2, and
 words where the gate has recordings; --profile demands less. A signed receipt alone is enough; what could not be
 checked for want of files is listed, and so is what the release gate would prove beyond the profile.`,
 		Args: cobra.ExactArgs(1),
@@ -68,16 +68,16 @@ func (f *verifyFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&d.OSBuild, "os-build", "", "demand the build of the operating system, e.g. 24G720")
 	flags.DurationVar(&d.MaxAge, "max-age", 0, "demand that nothing the signer vouches for is older, e.g. 720h")
 	flags.StringVar(&f.at, "at", "", "verify as of this time (RFC 3339), not now")
-	flags.StringVar(&files.CLI, "cli", "", "whisper-cli at hand")
-	flags.StringVar(&files.Model, "model", "", "the model at hand")
-	flags.StringVar(&files.Encoder, "encoder", "", "the encoder at hand, a directory")
+	flags.StringVar(&files.CLI, "cli", "", "the whisper-cli that ships")
+	flags.StringVar(&files.Model, "model", "", "the model that ships")
+	flags.StringVar(&files.Encoder, "encoder", "", "the encoder that ships, a directory")
 	flags.StringArrayVar(&files.Others, "file", nil, "a file or directory that the receipt must name; may be repeated")
 	flags.StringVar(&files.Release, "release", "", "a directory that ships: its entries must be what was gated, all of one gate")
 	flags.StringArrayVar(&files.Evidence, "evidence", nil, "an evidence.json to judge again; may be repeated")
 	flags.StringVar(&files.Reference, "reference", "", "the reference words, to judge the transcript again")
 	flags.StringVar(&files.Words, "words", "", "the folder of the runs on recordings, to judge the words again")
 	flags.StringVar(&files.Mel, "mel", "", "the mel that parity was computed on, where it is not the built-in one")
-	flags.BoolVar(&files.AsSigned, "as-signed", false, "with all evidence, model and encoder at hand, take contract and parity as signed")
+	flags.BoolVar(&files.AsSigned, "as-signed", false, "with all evidence, model and encoder given, take contract and parity as signed")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = cmd.MarkFlagRequired("key")
 }

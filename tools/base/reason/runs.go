@@ -200,6 +200,6 @@ var runs = Table{
 	{Code: NondeterministicDecode, Class: Inconclusive, Means: "The decoding falls back to higher temperatures, which draws words at random, so two transcripts cannot be compared.", Do: "Decode with --temperature 0 --temperature-inc 0, as coregate run does."},
 
 	// Facts worth a look.
-	{Code: AneFallback, Class: Note, Means: "The Neural Engine failed to compile or evaluate the encoder and Core ML went on elsewhere, inside itself. The run stands; a claim about placement does not.", Do: "Claim no Neural Engine placement from this run."},
+	{Code: AneFallback, Class: Note, Means: "The Neural Engine failed to compile or evaluate the encoder and Core ML went on elsewhere, inside itself. The run counts; a claim about placement does not.", Do: "Claim no Neural Engine placement from this run."},
 	{Code: FaultInjected, Class: Fail, Means: "The emulated lane's double was told to misbehave, for a test of the gates. Such a run passes nothing.", Do: "Run without a fault."},
 }
