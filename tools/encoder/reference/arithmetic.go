@@ -1,29 +1,38 @@
 package reference
 
 import (
-	"math"
 	"sync"
 	"sync/atomic"
 )
 
-// softmax replaces scores by softmax(scores / divisor). The largest score may be wrong where one is no
+// sumLanes is how many sums a row of weights is added up in, side by side.
+const sumLanes = 8
+
+// softmax replaces scores by softmax(scores · scale). The largest score may be wrong where one is no
 // number: then the sum is none either, nor is any result.
-func softmax(scores []float64, divisor float64) {
-	high := math.Inf(-1)
-	for _, v := range scores {
+func softmax(scores []float64, scale float64) {
+	high, i := highRow(scores)
+	for _, v := range scores[i:] {
 		if v > high {
 			high = v
 		}
 	}
-	for i := expRow(scores, high, divisor); i < len(scores); i++ {
-		scores[i] = exp((scores[i] - high) / divisor)
+	var lanes [sumLanes]float64
+	for i = expRow(scores, high, scale, &lanes); len(scores)-i >= sumLanes; i += sumLanes {
+		for j := range lanes {
+			v := exp((scores[i+j] - high) * scale)
+			scores[i+j] = v
+			lanes[j] += v
+		}
 	}
-	var sum float64
-	for _, v := range scores {
-		sum += v
+	sum := (lanes[0] + lanes[4]) + (lanes[1] + lanes[5]) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
+	for ; i < len(scores); i++ {
+		scores[i] = exp((scores[i] - high) * scale)
+		sum += scores[i]
 	}
-	for i := divideRow(scores, sum); i < len(scores); i++ {
-		scores[i] /= sum
+	share := 1 / sum
+	for i := scaleRow(scores, share); i < len(scores); i++ {
+		scores[i] *= share
 	}
 }
 

@@ -56,9 +56,7 @@ func TestErfIsWithinItsBound(t *testing.T) {
 
 // Both ways of computing give the same bits, at every place of a tile, a chain and a row.
 func TestWideRegistersGiveTheSameBits(t *testing.T) {
-	if !wide {
-		t.Log("no wide registers here: one way alone is tried")
-	}
+	t.Logf("widths up to %d are tried", widest)
 	values := func(n int) []float64 {
 		r := rand.New(rand.NewPCG(uint64(n), 6))
 		v := make([]float64, n)
@@ -75,62 +73,70 @@ func TestWideRegistersGiveTheSameBits(t *testing.T) {
 		for i := range m {
 			for j := range n {
 				for x := range k {
-					want[i*n+j] += float64(a[i*k+x] * b[j*k+x])
+					want[i*n+j] = math.FMA(a[i*k+x], b[j*k+x], want[i*n+j])
 				}
 			}
 		}
-		for _, w := range []bool{true, false} {
+		for _, w := range widths() {
 			got := make([]float64, m*n)
-			withWide(w, func() { run.multiply(got, n, view(a, m, k), pack(run, view(b, n, k).transposed())) })
+			withWidth(w, func() { run.multiply(got, n, view(a, m, k), pack(run, view(b, n, k).transposed())) })
 			if !slices.Equal(got, want) {
-				t.Errorf("%v, wide %v: the product has other bits than sums in order", s, w)
+				t.Errorf("%v, width %d: the product has other bits than sums in order", s, w)
 			}
 		}
 	}
 	for n := range 40 {
 		x := values(n + 1)
 		y := slices.Clone(x)
-		withWide(true, func() { softmax(x, 8) })
-		withWide(false, func() { softmax(y, 8) })
-		if !slices.Equal(x, y) {
-			t.Errorf("softmax over %d values differs", n+1)
+		withWidth(1, func() { softmax(y, 0.125) })
+		for _, w := range widths() {
+			z := slices.Clone(x)
+			withWidth(w, func() { softmax(z, 0.125) })
+			if !slices.Equal(z, y) {
+				t.Errorf("softmax over %d values differs at width %d", n+1, w)
+			}
 		}
 	}
 }
 
 func TestNoNumberSpoilsItsRow(t *testing.T) {
 	for at := range 9 {
-		for _, w := range []bool{true, false} {
+		for _, w := range widths() {
 			x := make([]float64, 9)
 			x[at] = math.NaN()
-			withWide(w, func() { softmax(x, 1) })
+			withWidth(w, func() { softmax(x, 1) })
 			if !math.IsNaN(x[0]) || !math.IsNaN(x[8]) {
-				t.Errorf("no number at %d, wide %v: %v", at, w, x)
+				t.Errorf("no number at %d, width %d: %v", at, w, x)
 			}
 		}
 	}
 }
 
-// withWide calls do with wide registers, where there are any, or without.
-func withWide(on bool, do func()) {
-	before := wide
-	wide = on && before
-	defer func() { wide = before }()
+// widths are those that this processor has.
+func widths() []int {
+	return slices.DeleteFunc([]int{1, 4, 8}, func(w int) bool { return w > widest })
+}
+
+// withWidth calls do with registers of that many values.
+func withWidth(w int, do func()) {
+	before := width
+	width = w
+	defer func() { width = before }()
 	do()
 }
 
 // The bytes of one encoding, whatever the processor and the number of threads.
 func TestEncodingHasItsDigest(t *testing.T) {
-	const want = "bdc6636cc7f869476b3efec41b3f5980fd5bf4d57dcc35e635e04222c60e8b6f"
-	for _, w := range []bool{true, false} {
+	const want = "481436538a67fbba4a91cf8c80a66489ea3d1d30b5070936e0d19b4aac5b2537"
+	for _, w := range widths() {
 		h := sha256.New()
-		withWide(w, func() {
+		withWidth(w, func() {
 			if err := binary.Write(h, binary.LittleEndian, encode(t, small(t, nil), 2, nil)); err != nil {
 				t.Fatal(err)
 			}
 		})
 		if got := hex.EncodeToString(h.Sum(nil)); got != want {
-			t.Errorf("wide %v: the digest is %s, want %s", w, got, want)
+			t.Errorf("width %d: the digest is %s, want %s", w, got, want)
 		}
 	}
 }

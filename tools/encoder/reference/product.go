@@ -1,12 +1,14 @@
 package reference
 
+import "math"
+
 // A product is cut into tiles of six rows by eight columns, whose sums stay in registers, and k into
-// chains that a core's nearest cache holds. The sum of one element runs through all of k in order,
-// whatever the tile, the chain and the thread.
+// chains that a core's nearest cache holds. The sum of one element runs through all of k in order, one
+// fused multiply-add after the other, whatever the tile, the chain, the thread and the processor.
 const (
 	tileRows    = 6
 	tileColumns = 8
-	chain       = 256
+	chain       = 128
 	bandRows    = 10 * tileRows // rows that one thread takes at a time
 )
 
@@ -70,15 +72,27 @@ func (r *run) multiply(out []float64, stride int, a matrix[float64], b panels) {
 		last := min(first+bandRows, a.rows)
 		for k := 0; k < b.rows; k += chain {
 			n := min(chain, b.rows-k)
-			for j := 0; j < b.columns; j += tileColumns {
-				panel := b.v[j*b.rows+k*tileColumns:][:n*tileColumns]
-				for i := first; i < last; i += tileRows {
-					rows, columns := min(tileRows, last-i), min(tileColumns, b.columns-j)
-					left, to := a.v[i*a.row+k:], out[i*stride+j:]
-					if rows == tileRows && columns == tileColumns {
-						tile(n, left, a.row, panel, to, stride, k > 0)
-					} else {
-						cutOff(rows, columns, n, left, a.row, panel, to, stride, k > 0)
+			panel := func(j int) []float64 { return b.v[j*b.rows+k*tileColumns:][:n*tileColumns] }
+			for j := 0; j < b.columns; {
+				i := first
+				if b.columns-j >= 2*tileColumns {
+					for ; last-i >= 2*tileRows && fourTiles(n, a.v[i*a.row+k:], a.row, panel(j), panel(j+tileColumns), out[i*stride+j:], stride, k > 0); i += 2 * tileRows {
+					}
+				}
+				// Rows that are left after four tiles at a time are so in both panels.
+				end := min(j+tileColumns, b.columns)
+				if i > first {
+					end = j + 2*tileColumns
+				}
+				for ; j < end; j += tileColumns {
+					for i := i; i < last; i += tileRows {
+						rows, columns := min(tileRows, last-i), min(tileColumns, b.columns-j)
+						left, to := a.v[i*a.row+k:], out[i*stride+j:]
+						if rows == tileRows && columns == tileColumns {
+							tile(n, left, a.row, panel(j), to, stride, k > 0)
+						} else {
+							cutOff(rows, columns, n, left, a.row, panel(j), to, stride, k > 0)
+						}
 					}
 				}
 			}
@@ -115,14 +129,14 @@ func tileGo(k int, a []float64, aStride int, b, c []float64, cStride int, add bo
 			for x, p := range a0 {
 				q := a1[x]
 				y := b[x*tileColumns+j:][:4]
-				s0 += float64(p * y[0])
-				s1 += float64(p * y[1])
-				s2 += float64(p * y[2])
-				s3 += float64(p * y[3])
-				t0 += float64(q * y[0])
-				t1 += float64(q * y[1])
-				t2 += float64(q * y[2])
-				t3 += float64(q * y[3])
+				s0 = math.FMA(p, y[0], s0)
+				s1 = math.FMA(p, y[1], s1)
+				s2 = math.FMA(p, y[2], s2)
+				s3 = math.FMA(p, y[3], s3)
+				t0 = math.FMA(q, y[0], t0)
+				t1 = math.FMA(q, y[1], t1)
+				t2 = math.FMA(q, y[2], t2)
+				t3 = math.FMA(q, y[3], t3)
 			}
 			c0[0], c0[1], c0[2], c0[3] = s0, s1, s2, s3
 			c1[0], c1[1], c1[2], c1[3] = t0, t1, t2, t3

@@ -296,7 +296,7 @@ func (r *run) attention(x []float64, block string) {
 	for head := range heads {
 		at := head * size
 		r.multiply(scores, ctx, view(q, ctx, d).part(at, size), pack(r, view(k, ctx, d).part(at, size).transposed()))
-		r.parallel(ctx, func(i int) { softmax(scores[i*ctx:(i+1)*ctx], math.Sqrt(float64(size))) })
+		r.parallel(ctx, func(i int) { softmax(scores[i*ctx:(i+1)*ctx], 1/math.Sqrt(float64(size))) })
 		r.multiply(joined[at:], d, view(scores, ctx, ctx), pack(r, view(v, ctx, d).part(at, size)))
 		if r.err != nil {
 			return
