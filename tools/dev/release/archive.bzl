@@ -64,18 +64,19 @@ _for_release = transition(
 )
 
 def _release_program_impl(ctx):
+    # A label attribute with a transition is a list.
+    (program,) = ctx.attr.program
     out = ctx.actions.declare_file(ctx.attr.out)
-    ctx.actions.symlink(output = out, target_file = ctx.executable.program, is_executable = True)
+    ctx.actions.symlink(output = out, target_file = program[DefaultInfo].files_to_run.executable, is_executable = True)
     return [DefaultInfo(files = depset([out]))]
 
 release_program = rule(
     implementation = _release_program_impl,
     doc = "A Go program for one platform, without cgo, in one configuration whatever the build's own is.",
-    cfg = _for_release,
     attrs = {
         "out": attr.string(mandatory = True, doc = "The file's name."),
         "platform": attr.label(mandatory = True, doc = "The platform that it is for."),
-        "program": attr.label(mandatory = True, executable = True, cfg = "target", doc = "The go_binary."),
+        "program": attr.label(mandatory = True, cfg = _for_release, doc = "The go_binary."),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
     },
 )
