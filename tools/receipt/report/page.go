@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -49,17 +50,19 @@ type run struct {
 
 // page is what the template reads.
 type page struct {
-	D         *Data
-	P         *statement.Predicate
-	Style     template.CSS
-	Chain     template.HTML
-	Plot      template.HTML
-	Bars      template.HTML
-	Missing   []string
-	Runs      []run
-	Words     []side
-	Lane      []named
-	Toolchain []named
+	D       *Data
+	P       *statement.Predicate
+	Style   template.CSS
+	Chain   template.HTML
+	Plot    template.HTML
+	Bars    template.HTML
+	Missing []string
+	// Judgements are the receipt's, those that do not pass first.
+	Judgements []*verdict.Judgement
+	Runs       []run
+	Words      []side
+	Lane       []named
+	Toolchain  []named
 }
 
 // HTML writes the page.
@@ -80,6 +83,10 @@ func (d *Data) HTML(w io.Writer) error {
 		D: d, P: p, Style: template.CSS(styleText), Chain: chain(d), Plot: plot(d.Parity), Bars: placement(p),
 		Runs: d.runs(), Words: d.words(), Lane: sorted(p.LaneIdentity), Toolchain: sorted(p.Toolchain),
 	}
+	view.Judgements = slices.Clone(p.Judgements)
+	slices.SortStableFunc(view.Judgements, func(a, b *verdict.Judgement) int {
+		return cmp.Compare(severity(a.Verdict), severity(b.Verdict))
+	})
 	for _, name := range p.Required {
 		if !slices.ContainsFunc(p.Judgements, func(j *verdict.Judgement) bool { return j.Name == name }) {
 			view.Missing = append(view.Missing, name)
@@ -123,6 +130,17 @@ func mark(v reason.Verdict) string {
 		return "✗"
 	}
 	return "?"
+}
+
+// severity orders verdicts, the worst first.
+func severity(v reason.Verdict) int {
+	switch v {
+	case reason.Failed:
+		return 0
+	case reason.Pass:
+		return 2
+	}
+	return 1
 }
 
 func (d *Data) explain(r reason.Reason) explained {

@@ -349,3 +349,27 @@ func TestManyReasons(t *testing.T) {
 		}
 	}
 }
+
+// TestWorstFirst holds that a reader of the page meets what does not pass before anything that does.
+func TestWorstFirst(t *testing.T) {
+	w := gatefixture.New(t)
+	w.Contract.Add(reason.PairingAbsent, "tensor x", "the model's", "another's")
+	w.Write(t)
+	s, err := statement.Decode(w.Receipt(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := report.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Explain = reason.Lookup
+	var b strings.Builder
+	if err := d.HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	_, judged, _ := strings.Cut(b.String(), "<h2>Judgements</h2>")
+	if fail, pass := strings.Index(judged, `<article class="fail">`), strings.Index(judged, `<article class="pass">`); fail < 0 || fail > pass {
+		t.Errorf("the first failure is at %d, the first pass at %d", fail, pass)
+	}
+}
