@@ -24,7 +24,7 @@ LANE_ATTRS = RELEASED_ATTRS | {
     "identity": attr.label(
         mandatory = True,
         allow_single_file = [".json"],
-        doc = "What a receipt says and hashes about this lane, and what stands in the keys of its actions.",
+        doc = "What a receipt says and hashes about this lane, and what is in the keys of its actions.",
     ),
 }
 

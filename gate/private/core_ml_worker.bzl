@@ -31,9 +31,9 @@ def core_ml_worker(
     - `<name>_xcode`, `<name>_xcode_config`, with `macos_sdk_version`: that Xcode, for a host that has none. Give
       `--xcode_version_config=//workers:<name>_xcode_config` to compile for these workers from Linux.
 
-    What follows from the identity stands in the exec properties, which route an action to such a worker and enter
+    What follows from the identity is in the exec properties, which route an action to such a worker and enter
     its key: `XcodeBuild` in those of all actions, `OSBuild`, `Hardware` and `Chip` in those of actions that run
-    whisper-cli. Workers have to advertise them. The runner then holds the file against the machine, and refuses to
+    whisper-cli. Workers have to advertise them. The runner then compares the file with the machine, and refuses to
     run on another.
 
     Args:

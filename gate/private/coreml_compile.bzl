@@ -19,7 +19,7 @@ coreml_compile = rule(
     implementation = _coreml_compile_impl,
     doc = """Compiles a package under its own name, for whoever needs no model beside it.
 
-On the physical lane with `xcrun coremlc` of a full Xcode, whose identity stands in the key; on the
+On the physical lane with `xcrun coremlc` of a full Xcode, whose identity is in the key; on the
 emulated one with our writer. coreml_encoder does this too, under the name that the model wants.""",
     attrs = PACKAGE_ATTRS,
     toolchains = [CORE_ML_TOOLCHAIN_TYPE],

@@ -223,7 +223,7 @@ def coreml_encoder_gate(
         encoder is written from the model's own tensors.
       package_sha256: SHA-256 of `package` where that is a `.zip`, `.tar` or `.tar.gz` with one encoder in it.
       precision: of the encoder that is written without `package`: `float32` or `float16`.
-      public: whether audio and words may appear in evidence. Otherwise digests and counts stand for them.
+      public: whether audio and words may appear in evidence. Otherwise digests and counts are in their place.
       lane: demand `physical` or `emulated`; empty takes what the platform gives.
       cli: the whisper_cli of flavour coreml; default upstream's. A fork's is `@<fork>//:whisper_cli_coreml` (docs/fork.md).
       contrast_cli: the whisper_cli of flavour ggml, of the same pin as `cli`; a fork's is `@<fork>//:whisper_cli_ggml`.

@@ -3,14 +3,14 @@
 visibility("//gate/...")
 
 CoreMLToolchainInfo = provider(
-    doc = """The lane that a Core ML toolchain stands for, and its tools.
+    doc = """The lane that a Core ML toolchain gives, and its tools.
 
 The rules take everything that differs between Apple's Core ML and the emulated
 one from here, and know no operating system of their own.""",
     fields = {
         "lane": "string: `physical` or `emulated`. Written by the toolchain, never by a flag.",
         "identity": "File: JSON that says which Core ML this is (Xcode and OS build; or our double's version and " +
-                    "instruction-set baseline). An input of every action that runs whisper-cli, so that it stands in the key.",
+                    "instruction-set baseline). An input of every action that runs whisper-cli, so that it is in the key.",
         "bridge": "CcInfo: the three functions of upstream's `src/coreml/whisper-encoder.h`.",
         "compile": "function(actions, core_ml, package, output): registers the action that compiles the `.mlpackage` " +
                    "tree artifact `package` to the `.mlmodelc` tree artifact `output`. `core_ml` is this provider.",

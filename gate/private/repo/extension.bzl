@@ -165,7 +165,7 @@ Upstream source, models, encoders and recordings are pinned by content; where a 
                 "name": attr.string(default = "whisper_cpp", values = ["whisper_cpp"], doc = "Always `whisper_cpp`: a build has one."),
                 "pins": attr.label_list(
                     default = _DEFAULT.pins,
-                    doc = "Pins, the default first; `--repo_env=WHISPER_CPP_PIN=` chooses. A pin's manifest stands beside it.",
+                    doc = "Pins, the default first; `--repo_env=WHISPER_CPP_PIN=` chooses. A pin's manifest is beside it.",
                 ),
                 "overlay": attr.label(
                     default = _DEFAULT.overlay,
@@ -177,7 +177,7 @@ Upstream source, models, encoders and recordings are pinned by content; where a 
             doc = "A whisper.cpp of your own beside upstream's, in a repository of its own (docs/fork.md). Its receipts say `unsupported`.",
             attrs = {
                 "name": attr.string(mandatory = True, doc = "Of the repository, such as `my_whisper`; `@my_whisper//:whisper_cli_coreml` is its program."),
-                "pin": attr.label(mandatory = True, doc = "Its pin, which `coregate pin make` writes. The pin's manifest stands beside it."),
+                "pin": attr.label(mandatory = True, doc = "Its pin, which `coregate pin make` writes. The pin's manifest is beside it."),
                 "overlay": attr.label(
                     default = _DEFAULT.overlay,
                     doc = "The BUILD file of the repository.",

@@ -19,7 +19,7 @@ func Catalogue() []Mutant {
 		mutants []Mutant
 	}{
 		{"Build", build()}, {"Log", logs()}, {"Invocation", invocation()}, {"Staging", staging()},
-		{"Exit", exits()}, {"Canary", canaries()}, {"Contrast", contrasts()}, {"Words", words()}, {"Prediction", predictions()}, {"Evidence", broken()}, {"Text at hand", texts()},
+		{"Exit", exits()}, {"Canary", canaries()}, {"Contrast", contrasts()}, {"Words", words()}, {"Prediction", predictions()}, {"Evidence", broken()}, {"Logs of other tools", texts()},
 	} {
 		for _, m := range class.mutants {
 			m.Class = class.name
@@ -61,7 +61,7 @@ func logs() []Mutant {
 	return []Mutant{
 		{ID: "log-no-load-line", Fakes: "a loaded encoder", Made: "the load line is missing", Code: reason.LoadMarkerAbsent, Bend: stderr("coreml", loadedLine, "")},
 		{ID: "log-load-line-indented", Fakes: "a loaded encoder", Made: "the load line has blanks before it", Code: reason.LoadMarkerAbsent, Bend: stderr("coreml", loadedLine, "  "+loadedLine)},
-		{ID: "log-load-line-quoted", Fakes: "a loaded encoder", Made: "the load line stands inside another line", Code: reason.LoadMarkerAbsent, Bend: stderr("coreml", loadedLine, "note: "+loadedLine)},
+		{ID: "log-load-line-quoted", Fakes: "a loaded encoder", Made: "the load line is inside another line", Code: reason.LoadMarkerAbsent, Bend: stderr("coreml", loadedLine, "note: "+loadedLine)},
 		{ID: "log-load-line-tail", Fakes: "a loaded encoder", Made: "the load line goes on", Code: reason.LoadMarkerAbsent, Bend: stderr("coreml", "Core ML model loaded\n", "Core ML model loaded lazily\n")},
 		{ID: "log-load-line-case", Fakes: "a loaded encoder", Made: "the load line in other letters", Code: reason.LoadMarkerAbsent, Bend: stderr("coreml", "Core ML model loaded\n", "core ml model loaded\n")},
 		{ID: "log-load-line-stdout", Fakes: "a loaded encoder", Made: "the load line on stdout, not on stderr", Code: reason.LoadMarkerAbsent, Bend: all(stderr("coreml", loadedLine, ""), stdout(loadedLine+" "+evidencetest.Reference+"\n", "coreml"))},

@@ -123,10 +123,10 @@ func exchanged() []Mutant {
 		return Mutant{ID: "real-exchange-" + id, Fakes: fakes, Made: made, Code: code, Give: give}
 	}
 	return []Mutant{
-		give("canary-is-coreml", "a canary", "the Core ML run stands for it", reason.EvidenceKind, func(r *judge.Runs) { r.Canary = r.CoreML }),
-		give("coreml-is-contrast", "a Core ML run", "the contrast run stands for it", reason.EvidenceKind, func(r *judge.Runs) { r.CoreML = r.Contrast }),
-		give("contrast-is-coreml", "a contrast run", "the Core ML run stands for it", reason.EvidenceKind, func(r *judge.Runs) { r.Contrast = r.CoreML }),
-		give("contrast-is-canary", "a contrast run", "the canary stands for it", reason.EvidenceKind, func(r *judge.Runs) { r.Contrast = r.Canary }),
+		give("canary-is-coreml", "a canary", "the Core ML run in its place", reason.EvidenceKind, func(r *judge.Runs) { r.Canary = r.CoreML }),
+		give("coreml-is-contrast", "a Core ML run", "the contrast run in its place", reason.EvidenceKind, func(r *judge.Runs) { r.CoreML = r.Contrast }),
+		give("contrast-is-coreml", "a contrast run", "the Core ML run in its place", reason.EvidenceKind, func(r *judge.Runs) { r.Contrast = r.CoreML }),
+		give("contrast-is-canary", "a contrast run", "the canary in its place", reason.EvidenceKind, func(r *judge.Runs) { r.Contrast = r.Canary }),
 		give("no-canary", "a gate", "no canary", reason.EvidenceMissing, func(r *judge.Runs) { r.Canary = nil }),
 		give("no-coreml", "a gate", "no Core ML run", reason.EvidenceMissing, func(r *judge.Runs) { r.CoreML = nil }),
 		give("no-contrast", "a gate", "no contrast run", reason.EvidenceMissing, func(r *judge.Runs) { r.Contrast = nil }),
