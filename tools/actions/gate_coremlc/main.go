@@ -2,6 +2,9 @@
 //
 //	gate_coremlc --package=DIR.mlpackage --out=DIR.mlmodelc --identity=FILE.json
 //
+// Before coremlc starts, the memory that there is now is asked whether a compile can fit at all: what coremlc itself needs follows from
+// nothing that is known here, so that the answer is a refusal (FIT_EXCEEDED) or "cannot tell", which is started.
+//
 // The identity names the Xcode that stands in the action's key: a machine with another one is refused.
 // coremlc names its output after its input, so the two stems must agree. Only a full Xcode
 // has coremlc: a machine with just the Command Line Tools is told so. It runs on macOS alone
@@ -21,7 +24,11 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
 )
+
+// budget is the memory that there is now; tests answer in its place.
+var budget = fit.Now
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stderr))
@@ -51,6 +58,9 @@ func compile(pkg, out, identity string) error {
 		return err
 	}
 	if err := sameXcode(identity); err != nil {
+		return err
+	}
+	if err := fit.Assess(fit.Need{Stage: fit.Compile}, budget(), fit.DefaultReserve).Refusal(); err != nil {
 		return err
 	}
 	// Bazel has made the output directory; coremlc writes it itself, below its parent.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
 )
 
 // standIn puts a program named xcrun on PATH that does what the test says.
@@ -47,6 +49,55 @@ func TestCompile(t *testing.T) {
 			code := run([]string{"--identity=" + identity, "--package=" + filepath.Join(dir, test.pkg), "--out=" + filepath.Join(dir, test.out)}, &stderr)
 			if (code == 0) != (test.want == "") || !strings.Contains(stderr.String(), test.want) {
 				t.Errorf("exit %d, stderr %q; want a message with %q", code, stderr.String(), test.want)
+			}
+		})
+	}
+}
+
+// TestFit holds that coremlc is not started where its compile cannot fit, by either gate, and is where nothing tells.
+func TestFit(t *testing.T) {
+	of := func(available, limit int64) fit.Budget {
+		b := fit.Budget{Source: "test", Measured: true}
+		if available >= 0 {
+			b.AvailableBytes = &available
+		}
+		if limit >= 0 {
+			b.LimitBytes = &limit
+		}
+		return b
+	}
+	const mib = 1 << 20
+	for name, c := range map[string]struct {
+		now  fit.Budget
+		want string
+	}{
+		"enough":                          {of(8192*mib, 16384*mib), ""},
+		"just enough":                     {of(192*mib, 192*mib), ""},
+		"a byte too little available":     {of(192*mib-1, 16384*mib), "FIT_EXCEEDED at memory for compile, gate 1"},
+		"nothing available":               {of(0, 16384*mib), "FIT_EXCEEDED at memory for compile, gate 1"},
+		"a limit below the reserve":       {of(8192*mib, 100*mib), "FIT_EXCEEDED at memory for compile, gate 2"},
+		"a machine that does not say":     {of(-1, -1), ""},
+		"a limit that is not said":        {of(8192*mib, -1), ""},
+		"little, and a limit unsaid":      {of(1*mib, -1), "FIT_EXCEEDED at memory for compile, gate 1"},
+		"a small limit, the rest unsaid":  {of(-1, 1*mib), "FIT_EXCEEDED at memory for compile, gate 2"},
+		"no room for the system on macOS": {of(8192*mib, 0), "FIT_EXCEEDED at memory for compile, gate 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			started := filepath.Join(dir, "started")
+			standIn(t, found+`touch `+started+`; mkdir -p "$4/m.mlmodelc" && echo x >"$4/m.mlmodelc/coremldata.bin"`)
+			before := budget
+			budget = func() fit.Budget { return c.now }
+			t.Cleanup(func() { budget = before })
+			identity := filepath.Join(dir, "identity.json")
+			if err := os.WriteFile(identity, []byte(`{"xcode_build": "16F6"}`), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			var stderr bytes.Buffer
+			code := run([]string{"--identity=" + identity, "--package=" + filepath.Join(dir, "m.mlpackage"), "--out=" + filepath.Join(dir, "m.mlmodelc")}, &stderr)
+			_, err := os.Stat(started)
+			if (code == 0) != (c.want == "") || (err == nil) != (c.want == "") || !strings.Contains(stderr.String(), c.want) {
+				t.Errorf("exit %d, coremlc started %v, stderr %q; want %q", code, err == nil, stderr.String(), c.want)
 			}
 		})
 	}
