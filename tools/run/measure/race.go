@@ -44,13 +44,11 @@ func (p *Protocol) JudgeRace(r *Race) (Spread, string, error) {
 	if r.OursPeakBytes <= 0 || r.TheirsPeakBytes <= 0 {
 		return Spread{}, "", refuse(r.Name, "the peaks beside the times", "%d and %d bytes", r.OursPeakBytes, r.TheirsPeakBytes)
 	}
-	var ratios []float64
 	first := 0
 	for i, round := range r.Rounds {
 		if round.Ours <= 0 || round.Theirs <= 0 {
 			return Spread{}, "", refuse(fmt.Sprintf("%s, round %d", r.Name, i), "times above zero", "%v and %v", round.Ours, round.Theirs)
 		}
-		ratios = append(ratios, round.Ours/round.Theirs)
 		if round.OursFirst {
 			first++
 		} else {
@@ -60,5 +58,15 @@ func (p *Protocol) JudgeRace(r *Race) (Spread, string, error) {
 	if first < -1 || first > 1 {
 		return Spread{}, "", reason.Errorf(reason.ComparisonPairs, r.Name, "sides that run first as often as the other", "ours %d times more often", first)
 	}
+	ratios := r.Ratios()
 	return SpreadOf(ratios), p.differs(ratios), nil
+}
+
+// Ratios are ours over theirs, pair by pair.
+func (r *Race) Ratios() []float64 {
+	var out []float64
+	for _, round := range r.Rounds {
+		out = append(out, round.Ours/round.Theirs)
+	}
+	return out
 }

@@ -20,6 +20,8 @@ type Stream struct {
 type reader struct {
 	Stream
 	file *os.File
+	// grew is told what is kept when there is more of it; nil for nobody.
+	grew func(kept []byte)
 }
 
 // drain reads to the end of the stream and keeps its first bytes.
@@ -31,6 +33,9 @@ func (r *reader) drain() {
 		r.Data = append(r.Data, buf[:keep]...)
 		r.Total += int64(n)
 		r.Truncated = r.Truncated || keep < n
+		if keep > 0 && r.grew != nil {
+			r.grew(r.Data)
+		}
 		if err != nil {
 			r.Truncated = r.Truncated || !errors.Is(err, io.EOF)
 			return

@@ -32,6 +32,10 @@ type Program struct {
 	Deadline time.Duration
 	// Stop ends the program when it closes; nil for never. Such a run is whole: its caller knows why it was stopped.
 	Stop <-chan struct{}
+	// Began is called with the program's process when it was started; nil for nobody.
+	Began func(pid int)
+	// OnStdout and OnStderr are called with what is kept of a stream each time it grew, from a goroutine of their own; nil for nobody.
+	OnStdout, OnStderr func(kept []byte)
 }
 
 // Outcome is what a start of the program gave.
@@ -182,6 +186,10 @@ func (s *Supervisor) Run(ctx context.Context, p Program) (*Outcome, error) {
 		case <-ended:
 		}
 	}()
+	if p.Began != nil {
+		p.Began(begun.PID)
+	}
+	s.stdout.grew, s.stderr.grew = p.OnStdout, p.OnStderr
 	read := s.drain()
 	last, err := s.receive("the program's end")
 	close(ended)

@@ -8,9 +8,6 @@ import (
 // dontNeed is POSIX_FADV_DONTNEED.
 const dontNeed = 4
 
-// maxrssUnit is what rusage counts the resident set in.
-const maxrssUnit = 1024
-
 func drop(f *os.File) bool {
 	_, _, errno := syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, dontNeed, 0, 0)
 	return errno == 0

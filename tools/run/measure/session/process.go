@@ -3,18 +3,13 @@ package session
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
@@ -41,83 +36,59 @@ type ended struct {
 	available     *int64
 }
 
-// maxStream bounds what is kept of a stream.
-const maxStream = 16 << 20
-
-// run starts the program, follows its memory, and waits for its end, the deadline, or a cancelled context.
+// run starts the program below a supervisor, which ends it when this process is gone, follows its memory, and waits for its end, the
+// deadline, or a cancelled context.
 func (p process) run(ctx context.Context) (*ended, error) {
 	out := &ended{}
+	sup, err := supervisor.StartIn(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer sup.Close()
 	room := memory.Available()
 	out.limit, out.available = room.LimitBytes, room.Bytes
 	out.before = memory.Reading{AvailableBytes: room.Bytes, FootprintBytes: new(int64), ResidentBytes: new(int64)}
-	cmd := &exec.Cmd{Path: p.dir + "/" + stagedCLI, Args: p.arguments, Dir: p.dir, Env: []string{}, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
-	for k, v := range p.env {
-		cmd.Env = append(cmd.Env, k+"="+v)
+	var sampler *memory.Sampler
+	// The context ends the program as a stop and not as an error: what an interrupted run was is kept.
+	ran, err := sup.Run(context.WithoutCancel(ctx), supervisor.Program{
+		Path: p.dir + "/" + stagedCLI, Argv: p.arguments, Dir: p.dir, Env: p.env, Deadline: p.deadline, Stop: ctx.Done(),
+		Began:    func(pid int) { sampler = memory.Watch(pid, time.Now()) },
+		OnStderr: once(loaded(func() { r := sampler.Now(); out.atLoad = &r })),
+		OnStdout: once(spoken(func() { r := sampler.Now(); out.words = &r })),
+	})
+	if sampler != nil {
+		out.followed = sampler.Stop()
 	}
-	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("whisper-cli: %w", err)
 	}
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, err
+	out.stdout, out.stderr, out.wall = ran.Stdout.Data, ran.Stderr.Data, ran.Wall
+	out.exit = exitOf(ran.Status, ran.Late, ctx.Err() != nil)
+	out.processor = ran.User.Seconds() + ran.System.Seconds()
+	if ran.PeakBytes > 0 {
+		out.peakResident = &ran.PeakBytes
 	}
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start whisper-cli: %w", err)
-	}
-	sampler := memory.Watch(cmd.Process.Pid, start)
-	var late, stopped atomic.Bool
-	timer := time.AfterFunc(p.deadline, func() { late.Store(true); killGroup(cmd.Process.Pid) })
-	unhook := context.AfterFunc(ctx, func() { stopped.Store(true); killGroup(cmd.Process.Pid) })
-	var wg sync.WaitGroup
-	wg.Go(func() { out.stderr = follow(stderr, loaded(func() { r := sampler.Now(); out.atLoad = &r })) })
-	wg.Go(func() { out.stdout = follow(stdout, spoken(func() { r := sampler.Now(); out.words = &r })) })
-	wg.Wait()
-	waitErr := cmd.Wait()
-	out.wall = time.Since(start)
-	out.followed = sampler.Stop()
-	timer.Stop()
-	unhook()
-	killGroup(cmd.Process.Pid)
-	var failed *exec.ExitError
-	if waitErr != nil && !errors.As(waitErr, &failed) {
-		return nil, fmt.Errorf("wait for whisper-cli: %w", waitErr)
-	}
-	out.exit = exitOf(cmd.ProcessState, late.Load(), stopped.Load())
-	out.processor = cmd.ProcessState.UserTime().Seconds() + cmd.ProcessState.SystemTime().Seconds()
-	out.peakResident = peakOf(cmd.ProcessState)
 	return out, nil
 }
 
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
-
-func exitOf(state *os.ProcessState, late, stopped bool) string {
-	status, ok := state.Sys().(syscall.WaitStatus)
+func exitOf(status syscall.WaitStatus, late, stopped bool) string {
 	switch {
-	case ok && status.Signaled() && stopped:
+	case status.Signaled() && stopped:
 		return "interrupted"
-	case ok && status.Signaled() && late:
+	case status.Signaled() && late:
 		return "timeout"
-	case ok && status.Signaled():
+	case status.Signaled():
 		return fmt.Sprintf("signal %d", status.Signal())
 	}
-	return fmt.Sprintf("code %d", state.ExitCode())
+	return fmt.Sprintf("code %d", status.ExitStatus())
 }
 
-// follow reads a stream to its end, keeps its beginning, and shows each piece to look until that has seen enough.
-func follow(r io.Reader, look func([]byte) bool) []byte {
-	var kept []byte
-	buf := make([]byte, 32<<10)
+// once shows what is kept of a stream to look until that has seen enough.
+func once(look func([]byte) bool) func([]byte) {
 	done := false
-	for {
-		n, err := r.Read(buf)
-		kept = append(kept, buf[:min(n, maxStream-len(kept))]...)
-		if !done && n > 0 {
+	return func(kept []byte) {
+		if !done {
 			done = look(kept)
-		}
-		if err != nil {
-			return kept
 		}
 	}
 }
@@ -150,14 +121,4 @@ func spoken(then func()) func([]byte) bool {
 		then()
 		return true
 	}
-}
-
-// peakOf is the largest resident set by the system's own account. Linux counts in KiB, macOS in bytes.
-func peakOf(state *os.ProcessState) *int64 {
-	usage, ok := state.SysUsage().(*syscall.Rusage)
-	if !ok || usage.Maxrss <= 0 {
-		return nil
-	}
-	peak := int64(usage.Maxrss) * maxrssUnit
-	return &peak
 }

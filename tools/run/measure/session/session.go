@@ -16,6 +16,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 )
 
 // watchBefore is over how long the machine is watched before each run.
@@ -36,10 +37,13 @@ func Run(ctx context.Context, p *Plan) (*measure.Submission, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	root, err := os.MkdirTemp("", "gate-bench-")
+	// Its supervisor removes the folder where this process was killed and cannot; each run has another, which ends the program.
+	guard, err := supervisor.Start()
 	if err != nil {
 		return nil, fmt.Errorf("make staging folder: %w", err)
 	}
+	defer guard.Close()
+	root := guard.Dir
 	defer os.RemoveAll(root)
 	r := &running{Plan: p}
 	p.started = time.Now()
