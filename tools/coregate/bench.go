@@ -29,6 +29,7 @@ type benchFlags struct {
 	identity, model, audio, evaluator  string
 	language, units, last, out         string
 	threads, pairs, deadline           int
+	sustained                          int
 	asJSON                             bool
 }
 
@@ -41,8 +42,8 @@ func newBenchCmd() *cobra.Command {
 ggml's own, run by --ggml-cli. The arms' runs are interleaved in one session, which is written as one submission: one cold
 run an arm, one that is discarded, three warm ones, then --pairs pairs. Ctrl-C keeps what was measured, as interrupted.
 
-It exits 0 if every arm passed the filter, 3 if runs were kept but excluded, and 1 if a rate is implausible or the
-submission is refused.`,
+It exits 0 if every arm passed the filter, 3 if runs were kept but excluded, and 1 if a rate is implausible, the
+submission is refused, or a sustained session was shorter than the protocol's (--sustained-seconds).`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return b.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -68,6 +69,7 @@ submission is refused.`,
 	f.StringVar(&b.out, "out", "", "where the submission goes")
 	f.IntVar(&b.threads, "threads", 2, "whisper-cli's -t")
 	f.IntVar(&b.pairs, "pairs", 0, "how many interleaved pairs; 0, or at least the protocol's 8")
+	f.IntVar(&b.sustained, "sustained-seconds", 0, "shorten --mode sustained, to try it: what is shorter than the protocol's time makes no sustained figure")
 	f.IntVar(&b.deadline, "deadline", 900, "seconds until a run is stopped")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object")
 	return cmd
@@ -112,7 +114,7 @@ func (b *benchFlags) plan(progress io.Writer) (*session.Plan, error) {
 	p := &session.Plan{
 		Protocol: protocol, Mode: measure.Mode(b.mode), Lane: b.lane, Machine: environment.CaptureMachine(runner.MachineID()), Control: b.control,
 		Model: b.model, Audio: b.audio, Evaluator: b.evaluator, Language: b.language, Threads: b.threads,
-		Deadline: time.Duration(b.deadline) * time.Second, Pairs: b.pairs, Progress: progress,
+		Deadline: time.Duration(b.deadline) * time.Second, Pairs: b.pairs, SustainedFor: time.Duration(b.sustained) * time.Second, Progress: progress,
 		Save: func(s *measure.Submission) error { return writeSubmission(b.out, s) },
 	}
 	if p.Mode == measure.Energy {
@@ -163,6 +165,12 @@ func (b *benchFlags) print(w io.Writer, p *measure.Protocol, s *measure.Submissi
 			f.AddAll(p.Notes(e))
 			facts["warm "+c.Name] = measure.Line(e.Warm)
 			facts["cold "+c.Name] = measure.Line(e.Cold)
+			if s.Mode == measure.Sustained {
+				facts["sustained "+c.Name] = p.Retained(e.Arm).String()
+				if s.Status == measure.Complete {
+					f.AddAll(p.Short(s, e.Arm))
+				}
+			}
 		}
 	}
 	for i := 1; i < len(s.Arms) && b.pairs > 0; i++ {

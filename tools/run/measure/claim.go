@@ -2,7 +2,6 @@ package measure
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
@@ -130,11 +129,18 @@ func (p *Protocol) power(s *Submission, a *Arm) []reason.Reason {
 // lasting demands a whole sustained session.
 func (p *Protocol) lasting(s *Submission, of string) []reason.Reason {
 	a := s.arm(of)
-	share, whole := p.Retained(a)
-	if s.Mode != Sustained || !whole || math.IsNaN(share) {
-		return []reason.Reason{{Code: reason.SustainedShort, Where: s.Session + " " + of, Expected: fmt.Sprintf("a sustained session of %.0f s", p.SustainedTime), Found: fmt.Sprintf("a session of mode %s", s.Mode)}}
+	if out := p.Short(s, a); len(out) > 0 {
+		return out
 	}
 	return p.excludedArm(s, a)
+}
+
+// Short says why an arm of a session has no sustained figure, whatever the filter says: another mode, or too little time.
+func (p *Protocol) Short(s *Submission, a *Arm) []reason.Reason {
+	if l := p.Retained(a); s.Mode != Sustained || !l.Whole {
+		return []reason.Reason{{Code: reason.SustainedShort, Where: s.Session + " " + a.Name, Expected: fmt.Sprintf("a sustained session of %.0f s", p.SustainedTime), Found: fmt.Sprintf("a session of mode %s: %s", s.Mode, l)}}
+	}
+	return nil
 }
 
 // Implausible lists the runs whose rate exceeds the machine's peak.

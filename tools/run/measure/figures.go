@@ -169,32 +169,3 @@ func (p *Protocol) sum(c *Cell) {
 	}
 	c.Provisional = c.Accepted < p.Submissions
 }
-
-// Retained is a sustained session's figure: the encode rate of its last window over that of its first, and whether the
-// session was as long as the protocol demands.
-func (p *Protocol) Retained(a *Arm) (share float64, whole bool) {
-	var first, last []float64
-	begin, end := math.Inf(1), math.Inf(-1)
-	for i := range a.Runs {
-		if r := &a.Runs[i]; r.Kind == Steady {
-			begin, end = math.Min(begin, r.SecondsIn), math.Max(end, r.SecondsIn+r.WallSeconds)
-		}
-	}
-	for i := range a.Runs {
-		r := &a.Runs[i]
-		if r.Kind != Steady || r.Exit != "code 0" {
-			continue
-		}
-		if r.SecondsIn < begin+p.SustainedWindow {
-			first = append(first, 1/Encode.Of(r))
-		}
-		if r.SecondsIn+r.WallSeconds > end-p.SustainedWindow {
-			last = append(last, 1/Encode.Of(r))
-		}
-	}
-	f, l := SpreadOf(first), SpreadOf(last)
-	if f.N == 0 || l.N == 0 || f.Median <= 0 {
-		return math.NaN(), false
-	}
-	return l.Median / f.Median, end-begin >= p.SustainedTime
-}

@@ -2,6 +2,7 @@ package measure_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -166,13 +167,27 @@ func TestRetained(t *testing.T) {
 		}
 		return a
 	}
-	if share, whole := p.Retained(session(60)); share != 0.5 || !whole {
-		t.Errorf("%v, %v, want half of it retained over the whole time", share, whole)
+	if l := p.Retained(session(60)); l.Share != 0.5 || !l.Whole || l.String() != "50 % retained over 600 s, running 100 % of the time" {
+		t.Errorf("%s, want half of it retained over the whole time", l)
 	}
-	if _, whole := p.Retained(session(59)); whole {
-		t.Error("590 s are a sustained session")
+	if l := p.Retained(session(59)); l.Whole || !strings.HasSuffix(l.String(), "no sustained figure, which takes 600 s") {
+		t.Errorf("590 s are a sustained session: %s", l)
 	}
-	if share, _ := p.Retained(&measure.Arm{}); !math.IsNaN(share) {
-		t.Errorf("nothing retained %v", share)
+	if l := p.Retained(&measure.Arm{}); !math.IsNaN(l.Share) || l.Whole || l.String() != "no sustained run" {
+		t.Errorf("nothing retained %s", l)
+	}
+	// The windows of 40 s are 4 s: the first run and the last, which do not overlap.
+	short := session(4)
+	short.Runs[3].Timings.Encode.MS = 4000
+	if l := p.Retained(short); l.Share != 0.25 || l.Whole {
+		t.Errorf("%s, want a quarter retained, and no figure", l)
+	}
+	rests := session(60)
+	for i := range rests.Runs {
+		rests.Runs[i].WallSeconds = 5
+	}
+	rests.Runs[59].WallSeconds = 10
+	if l := p.Retained(rests); l.Running < 0.50 || l.Running > 0.52 {
+		t.Errorf("%s, want the rests between the runs to be said", l)
 	}
 }

@@ -152,11 +152,7 @@ func curves(p *measure.Protocol, e measure.Entry) []drawn {
 		plot := newPlot(rate)
 		plot.axes("seconds into the session", "encodes a second")
 		plot.line("curve", rate)
-		share, whole := p.Retained(e.Arm)
-		title := fmt.Sprintf("Sustained, %s: %.0f %% retained", name, 100*share)
-		if !whole {
-			title += " (shorter than the protocol demands: no sustained figure)"
-		}
+		title := fmt.Sprintf("Sustained, %s: %s", name, p.Retained(e.Arm))
 		out = append(out, drawn{title, plot.svg(title)})
 	}
 	if r := longest(e.Arm); r != nil {

@@ -45,6 +45,9 @@ type Plan struct {
 	Language                string
 	Threads                 int
 	Deadline                time.Duration
+	// SustainedFor shortens the sustained part of a sustained session; 0 for the protocol's time. What is shorter makes no sustained figure,
+	// which follows from the submission itself.
+	SustainedFor time.Duration
 	// Pairs are how many pairs are run; 0 for none.
 	Pairs int
 	// Last is the last session of this machine with the same control, for the drift; nil without one.
@@ -84,6 +87,10 @@ func (p *Plan) Check() error {
 		return refuse("pairs", "two arms", "one")
 	case p.Mode == measure.Energy && p.Power == nil:
 		return reason.Errorf(reason.EnergyUnmeasured, "mode energy", "an instrument", "%v", power.ErrNone)
+	case p.SustainedFor != 0 && p.Mode != measure.Sustained:
+		return refuse("sustained seconds", "mode sustained", "mode "+string(p.Mode))
+	case p.SustainedFor < 0 || p.SustainedFor.Seconds() > p.Protocol.SustainedTime:
+		return refuse("sustained seconds", fmt.Sprintf("at most the protocol's %.0f", p.Protocol.SustainedTime), p.SustainedFor.String())
 	case p.Threads < 1 || p.Threads > 512:
 		return refuse("threads", "1 to 512", strconv.Itoa(p.Threads))
 	}
@@ -94,6 +101,14 @@ func (p *Plan) Check() error {
 func (p *Plan) arguments() []string {
 	return []string{"whisper-cli", "-m", stagedModel, "-f", stagedAudio, "-l", p.Language, "-t", strconv.Itoa(p.Threads),
 		"--no-timestamps", "--temperature", "0", "--temperature-inc", "0"}
+}
+
+// sustainedSeconds is how long the sustained part lasts.
+func (p *Plan) sustainedSeconds() float64 {
+	if p.SustainedFor > 0 {
+		return p.SustainedFor.Seconds()
+	}
+	return p.Protocol.SustainedTime
 }
 
 // step is one run of the order.

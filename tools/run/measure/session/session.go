@@ -124,11 +124,14 @@ func (r *running) baseline(ctx context.Context) error {
 	return err
 }
 
-// sustain runs each arm again and again until the protocol's time is over.
+// sustain runs each arm again and again until the time is over.
 func (r *running) sustain(ctx context.Context) error {
+	if r.SustainedFor > 0 && r.sustainedSeconds() < r.Protocol.SustainedTime {
+		fmt.Fprintf(r.Progress, "sustained for %.0f s only: no sustained figure, which takes %.0f s\n", r.sustainedSeconds(), r.Protocol.SustainedTime)
+	}
 	for i := range r.Sources {
 		begin := time.Now()
-		for time.Since(begin).Seconds() < r.Protocol.SustainedTime && ctx.Err() == nil {
+		for time.Since(begin).Seconds() < r.sustainedSeconds() && ctx.Err() == nil {
 			if err := r.one(ctx, step{i, measure.Steady, 0}, 0); err != nil {
 				return err
 			}

@@ -252,7 +252,8 @@ func TestRefusedPlans(t *testing.T) {
 	}
 	for _, change := range []func(*Plan){
 		func(p *Plan) { p.Sources = nil }, func(p *Plan) { p.Control = "another" }, func(p *Plan) { p.Threads = 0 },
-		func(p *Plan) { p.Pairs = 8 }, func(p *Plan) { p.Sources[0].Name = "" },
+		func(p *Plan) { p.SustainedFor = time.Second }, func(p *Plan) { p.Mode, p.SustainedFor = measure.Sustained, 601*time.Second },
+		func(p *Plan) { p.Mode, p.SustainedFor = measure.Sustained, -time.Second }, func(p *Plan) { p.Pairs = 8 }, func(p *Plan) { p.Sources[0].Name = "" },
 	} {
 		p := newPlan(t, said)
 		change(p)
@@ -260,14 +261,21 @@ func TestRefusedPlans(t *testing.T) {
 	}
 }
 
-// TestSustained holds that runs go on until the protocol's time is over.
+// TestSustained holds that runs go on until the time is over, and that a shorter time than the protocol's is said to make no figure.
 func TestSustained(t *testing.T) {
 	p := newPlan(t, said)
-	p.Mode = measure.Sustained
-	short := *p.Protocol
-	short.SustainedTime = 1.5
-	p.Protocol = &short
+	p.Mode, p.SustainedFor = measure.Sustained, 1500*time.Millisecond
+	var progress bytes.Buffer
+	p.Progress = &progress
 	s := mustRun(t, p)
+	if !strings.Contains(progress.String(), "no sustained figure, which takes 600 s") {
+		t.Errorf("a short session says of itself:\n%s", &progress)
+	}
+	if why := p.Protocol.Judge([]*measure.Submission{s}, measure.Lasting, "arm0", "arm0"); !slices.ContainsFunc(why, func(r reason.Reason) bool {
+		return r.Code == reason.SustainedShort && strings.Contains(r.Found, "no sustained figure")
+	}) {
+		t.Errorf("the claim that it lasts gives %v", why)
+	}
 	var steady int
 	for _, r := range s.Arms[0].Runs {
 		if r.Kind == measure.Steady {
