@@ -87,7 +87,7 @@ func (b *benchFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 			if err := writeSubmission(b.out, s); err != nil {
 				return err
 			}
-			return b.print(stdout, plan.Protocol, s)
+			return b.print(stdout, plan, s)
 		}
 	}
 	var refused *reason.Error
@@ -154,8 +154,8 @@ func readLast(path string) (*measure.Submission, error) {
 }
 
 // print shows what a session gave, and returns what the command returns.
-func (b *benchFlags) print(w io.Writer, p *measure.Protocol, s *measure.Submission) error {
-	f := verdict.New()
+func (b *benchFlags) print(w io.Writer, plan *session.Plan, s *measure.Submission) error {
+	p, f := plan.Protocol, verdict.New()
 	f.AddAll(p.Implausible(s))
 	facts := map[string]any{"session": s.Session, "submission": b.out, "protocol": p.Ref.Name}
 	for _, c := range p.Cells([]*measure.Submission{s}) {
@@ -178,10 +178,13 @@ func (b *benchFlags) print(w io.Writer, p *measure.Protocol, s *measure.Submissi
 		// That excluded pairs make no comparison follows from their exclusion, which is a reason already.
 		facts[fmt.Sprintf("encode, %s over %s", c.Of, c.Than)] = c.String()
 	}
-	if s.Drift != nil {
-		f.Add(reason.ControlDrift, s.Session+" "+s.Control, "the time of session "+s.Drift.Session, fmt.Sprintf("%.3f times that", s.Drift.Ratio))
-	} else {
+	if plan.Last == nil {
 		facts["drift of the control arm"] = "no earlier session was given (--last)"
+	} else if s.Drift == nil {
+		_, why := measure.DriftOf(s, plan.Last)
+		facts["drift of the control arm"] = "none: " + why
+	} else {
+		f.Add(reason.ControlDrift, s.Session+" "+s.Control, "the time of session "+s.Drift.Session, fmt.Sprintf("%.3f times that", s.Drift.Ratio))
 	}
 	return report{f, facts}.print(w, "bench "+strings.Join(b.arms, ", "), b.asJSON)
 }

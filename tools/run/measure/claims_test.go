@@ -2,6 +2,7 @@ package measure_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -202,19 +203,21 @@ func TestMerge(t *testing.T) {
 // TestDrift holds that the control arm is compared with itself on the same machine alone.
 func TestDrift(t *testing.T) {
 	last, now := Sample(1), EachRun(Sample(1), func(_ *measure.Arm, r *measure.Run) { r.Timings.Encode.MS *= 1.16 })
-	if ratio, ok := measure.DriftOf(now, last); !ok || ratio < 1.159 || ratio > 1.161 {
-		t.Errorf("%v, %v, want 1.16", ratio, ok)
+	if ratio, why := measure.DriftOf(now, last); why != "" || ratio < 1.159 || ratio > 1.161 {
+		t.Errorf("%v, %q, want 1.16", ratio, why)
 	}
-	for name, change := range map[string]func(s *measure.Submission){
-		"another machine": func(s *measure.Submission) { s.Machine.ID = "fedcba9876543210" },
-		"unknown machine": func(s *measure.Submission) { s.Machine.ID = "unknown" },
-		"another encoder": func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = Digest("9") },
-		"other threads":   func(s *measure.Submission) { s.Work.Threads = 1 },
+	for want, change := range map[string]func(s *measure.Submission){
+		"the last session is of another machine":    func(s *measure.Submission) { s.Machine.ID = "fedcba9876543210" },
+		"the machine does not say which it is":      func(s *measure.Submission) { s.Machine.ID = "unknown" },
+		"the last session's control is another enc": func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = Digest("9") },
+		"the last session is unlike this one: ":     func(s *measure.Submission) { s.Work.Threads = 1 },
+		"no warm run":                               func(s *measure.Submission) { s.Arms[0].Runs = s.Arms[0].Runs[:2] },
+		"without its control":                       func(s *measure.Submission) { s.Control = "c" },
 	} {
 		s := Sample(1)
 		change(s)
-		if _, ok := measure.DriftOf(s, last); ok {
-			t.Errorf("%s has a drift", name)
+		if _, why := measure.DriftOf(s, last); !strings.Contains(why, want) {
+			t.Errorf("%q, want %q", why, want)
 		}
 	}
 }

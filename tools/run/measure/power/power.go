@@ -65,6 +65,9 @@ func between(before, after []counter) (float64, bool) {
 	}
 	var sum float64
 	for i := range before {
+		if after[i].limit != before[i].limit {
+			return 0, false
+		}
 		d := after[i].value - before[i].value
 		if d < 0 {
 			d += before[i].limit

@@ -40,7 +40,16 @@ func (r rapl) Begin() (func() (Reading, error), error) {
 	}, nil
 }
 
-// packages reads the counters of the processor packages: intel-rapl:0, intel-rapl:1, … and none of their parts.
+func readText(root fs.FS, name string) string {
+	data, err := fs.ReadFile(root, name)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// packages reads the counters of the processor packages: the zones intel-rapl:N whose name is package-N (AMD's have the same), and none
+// of their parts. A zone psys counts the platform, packages included, and would count them twice.
 func packages(root fs.FS) ([]counter, bool) {
 	dirs, _ := fs.Glob(root, "sys/class/powercap/intel-rapl:*")
 	var out []counter
@@ -48,11 +57,19 @@ func packages(root fs.FS) ([]counter, bool) {
 		if strings.Count(path.Base(dir), ":") != 1 {
 			continue
 		}
+		name := strings.TrimSpace(readText(root, path.Join(dir, "name")))
+		if name == "psys" {
+			continue
+		}
+		if !strings.HasPrefix(name, "package-") {
+			return nil, false
+		}
 		value, err1 := fs.ReadFile(root, path.Join(dir, "energy_uj"))
 		limit, err2 := fs.ReadFile(root, path.Join(dir, "max_energy_range_uj"))
 		v, ok1 := whole(string(value))
 		l, ok2 := whole(string(limit))
 		if err1 != nil || err2 != nil || !ok1 || !ok2 {
+			// Since 2020 kernels let root alone read a counter; the sum of some packages would be no figure.
 			return nil, false
 		}
 		out = append(out, counter{v, l})

@@ -4,7 +4,6 @@ import (
 	"math"
 	"os"
 	"testing"
-	"testing/fstest"
 )
 
 // TestPowermetrics reads what a Mac printed: the mean over two samples of nearly a second each.
@@ -22,30 +21,5 @@ func TestPowermetrics(t *testing.T) {
 		if r, ok := parsePowermetrics(bad); ok {
 			t.Errorf("%q: %+v, want nothing", bad, r)
 		}
-	}
-}
-
-func rail(value, limit string) fstest.MapFS {
-	return fstest.MapFS{
-		"sys/class/powercap/intel-rapl:0/energy_uj": {Data: []byte(value + "\n")}, "sys/class/powercap/intel-rapl:0/max_energy_range_uj": {Data: []byte(limit + "\n")},
-		"sys/class/powercap/intel-rapl:0:0/energy_uj": {Data: []byte("7\n")}, "sys/class/powercap/intel-rapl:0:0/max_energy_range_uj": {Data: []byte("7\n")},
-	}
-}
-
-// TestRAPL holds that packages count and their parts do not, and that a counter may begin again.
-func TestRAPL(t *testing.T) {
-	before, ok := packages(rail("9000000", "10000000"))
-	if !ok || len(before) != 1 {
-		t.Fatalf("%v, %v", before, ok)
-	}
-	after, _ := packages(rail("1000000", "10000000"))
-	if joules, ok := between(before, after); !ok || joules != 2 {
-		t.Errorf("%v, %v, want 2 J over the counter's end", joules, ok)
-	}
-	if _, err := find(fstest.MapFS{}); err == nil {
-		t.Error("a machine without counters has an instrument")
-	}
-	if _, ok := packages(rail("permission denied", "1")); ok {
-		t.Error("a counter that cannot be read is one")
 	}
 }

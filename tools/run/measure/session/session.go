@@ -263,8 +263,8 @@ func drift(now, last *measure.Submission) *measure.Drift {
 	if last == nil {
 		return nil
 	}
-	ratio, ok := measure.DriftOf(now, last)
-	if !ok {
+	ratio, why := measure.DriftOf(now, last)
+	if why != "" {
 		return nil
 	}
 	return &measure.Drift{Session: last.Session, Ratio: ratio}
