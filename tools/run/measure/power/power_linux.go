@@ -10,9 +10,10 @@ import (
 )
 
 // Find returns the machine's instrument.
-func Find() (Instrument, error) { return find(os.DirFS("/")) }
+func Find() (Instrument, error) { return FindIn(os.DirFS("/")) }
 
-func find(root fs.FS) (Instrument, error) {
+// FindIn returns the instrument of a machine whose file system is root.
+func FindIn(root fs.FS) (Instrument, error) {
 	if _, ok := packages(root); !ok {
 		return nil, ErrNone
 	}

@@ -59,7 +59,7 @@ func twoSockets() map[string]zone {
 // TestRAPL holds that packages count, each once, and neither their parts nor the platform; and that a counter may begin again.
 func TestRAPL(t *testing.T) {
 	root := sysfs(t, twoSockets())
-	instrument, err := find(os.DirFS(root))
+	instrument, err := FindIn(os.DirFS(root))
 	if err != nil || instrument.Name() != "rapl" {
 		t.Fatalf("%v, %v", instrument, err)
 	}
@@ -98,7 +98,7 @@ func TestRAPLFails(t *testing.T) {
 		"a zone that does not name itself": with("intel-rapl:1", zone{"", "1", "10"}),
 		"a zone of another kind":           with("intel-rapl:1", zone{"uncore", "1", "10"}),
 	} {
-		if i, err := find(os.DirFS(sysfs(t, zones))); !errors.Is(err, ErrNone) {
+		if i, err := FindIn(os.DirFS(sysfs(t, zones))); !errors.Is(err, ErrNone) {
 			t.Errorf("%s: %v, %v, want no instrument", name, i, err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestRAPLFails(t *testing.T) {
 		"a counter of another range": func(root string) { lower(t, root) },
 	} {
 		root := sysfs(t, twoSockets())
-		i, err := find(os.DirFS(root))
+		i, err := FindIn(os.DirFS(root))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestRAPLFails(t *testing.T) {
 		}
 	}
 	var gone fs.FS = os.DirFS(filepath.Join(t.TempDir(), "absent"))
-	if _, err := find(gone); !errors.Is(err, ErrNone) {
+	if _, err := FindIn(gone); !errors.Is(err, ErrNone) {
 		t.Errorf("a machine without /sys: %v", err)
 	}
 }
