@@ -58,6 +58,10 @@ func TestClaims(t *testing.T) {
 		"faster, in a virtual machine":       {measure.Faster, []*measure.Submission{virtual(Sample(0.5))}, []string{reason.ComparisonPairs}},
 		"faster, interrupted":                {measure.Faster, []*measure.Submission{interrupted(Sample(0.5))}, []string{reason.MeasurementInterrupted}},
 		"faster, by doing something else":    {measure.Faster, []*measure.Submission{lazy(Sample(0.5))}, []string{reason.WorkVaries}},
+		"faster, writing no word":            {measure.Faster, []*measure.Submission{mute(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"faster, its encoder never called":   {measure.Faster, []*measure.Submission{uncalled(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"faster, without its load marker":    {measure.Faster, []*measure.Submission{unloaded(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"smaller, writing no word":           {measure.Smaller, []*measure.Submission{mute(smaller(100, 80))}, []string{reason.ComparisonPairs}},
 		"faster than the machine":            {measure.Faster, []*measure.Submission{Sample(0.0001)}, []string{reason.ImplausibleRate}},
 		"faster by half of the pairs":        {measure.Faster, []*measure.Submission{torn(Sample(1))}, []string{reason.DifferenceNone}},
 		"smaller in both figures":            {measure.Smaller, []*measure.Submission{smaller(100, 80)}, []string{}},
@@ -122,8 +126,29 @@ func interrupted(s *measure.Submission) *measure.Submission {
 }
 
 func lazy(s *measure.Submission) *measure.Submission {
-	s.Arms[1].Runs[7].Words = measure.Words{Count: 0, SHA256: Digest("f")}
+	s.Arms[1].Runs[7].Words = measure.Words{Count: 5, SHA256: Digest("f")}
 	return Seal(s)
+}
+
+// mute lets arm a end well without a word in every run: a prediction that failed in silence.
+func mute(s *measure.Submission) *measure.Submission {
+	return ofA(s, func(r *measure.Run) { r.Words, r.Memory.AfterWords = measure.Words{SHA256: Digest("f")}, nil })
+}
+
+func uncalled(s *measure.Submission) *measure.Submission {
+	return ofA(s, func(r *measure.Run) { r.Timings.Encode = measure.Timing{} })
+}
+
+func unloaded(s *measure.Submission) *measure.Submission {
+	return ofA(s, func(r *measure.Run) { r.Memory.AtLoad = nil })
+}
+
+func ofA(s *measure.Submission, change func(r *measure.Run)) *measure.Submission {
+	return EachRun(s, func(a *measure.Arm, r *measure.Run) {
+		if a.Name == "a" {
+			change(r)
+		}
+	})
 }
 
 // torn makes half of the pairs much faster and half as much slower.

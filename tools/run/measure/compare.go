@@ -32,7 +32,7 @@ func (p *Protocol) Compare(s *Submission, of, than string, m Metric) Comparison 
 	var accepted, all []float64
 	for n, r := range x {
 		other := y[n]
-		if other == nil || r.Exit != "code 0" || other.Exit != "code 0" {
+		if other == nil || !a.Worked(r) || !b.Worked(other) {
 			continue
 		}
 		ratio := m.Of(r) / m.Of(other)

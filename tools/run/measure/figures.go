@@ -75,11 +75,11 @@ func bytesOf(b *int64) float64 {
 	return float64(*b)
 }
 
-// values are a metric's values of the runs of a kind that ended well.
+// values are a metric's values of the runs of a kind that did their work.
 func values(a *Arm, k Kind, m Metric) []float64 {
 	var out []float64
 	for i := range a.Runs {
-		if r := &a.Runs[i]; r.Kind == k && r.Exit == "code 0" {
+		if r := &a.Runs[i]; r.Kind == k && a.Worked(r) {
 			out = append(out, m.Of(r))
 		}
 	}

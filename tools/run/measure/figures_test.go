@@ -49,7 +49,11 @@ func TestFilter(t *testing.T) {
 		"a time without memory": {reason.MemoryUnread, func(_ *measure.Submission, r *measure.Run) {
 			r.Memory.PeakFootprintBytes, r.Memory.PeakResidentBytes = nil, nil
 		}},
-		"no exit": {reason.MeasuredRunFailed, func(_ *measure.Submission, r *measure.Run) { r.Exit = "" }},
+		"no encode":            {reason.MeasuredRunFailed, func(_ *measure.Submission, r *measure.Run) { r.Timings.Encode = measure.Timing{} }},
+		"an encode of no time": {reason.MeasuredRunFailed, func(_ *measure.Submission, r *measure.Run) { r.Timings.Encode.MS = 0 }},
+		"no load marker":       {reason.MeasuredRunFailed, func(_ *measure.Submission, r *measure.Run) { r.Memory.AtLoad = nil }},
+		"no word":              {reason.MeasuredRunFailed, func(_ *measure.Submission, r *measure.Run) { r.Words = measure.Words{SHA256: Digest("f")} }},
+		"no exit":              {reason.MeasuredRunFailed, func(_ *measure.Submission, r *measure.Run) { r.Exit = "" }},
 	} {
 		s := Sample(1)
 		c.change(s, &s.Arms[0].Runs[2])

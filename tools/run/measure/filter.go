@@ -18,8 +18,8 @@ func (p *Protocol) Excluded(m environment.Machine, prog environment.Program, r *
 			out = append(out, code)
 		}
 	}
-	add(r.Exit != "code 0", reason.MeasuredRunFailed)
-	add(r.Exit == "code 0" && r.Memory.PeakFootprintBytes == nil, reason.MemoryUnread)
+	add(r.Idle(prog.Flavour) != "", reason.MeasuredRunFailed)
+	add(r.Idle(prog.Flavour) == "" && r.Memory.PeakFootprintBytes == nil, reason.MemoryUnread)
 	add(r.Before.Thermal != "nominal", reason.ThermalNotNominal)
 	add(r.Before.LowPower != "off", reason.LowPowerMode)
 	add(prog.BuildMode != "release", reason.BuildNotRelease)
@@ -73,7 +73,7 @@ func variation(a *Arm) string {
 	for i := range a.Runs {
 		r := &a.Runs[i]
 		switch {
-		case r.Exit != "code 0":
+		case !a.Worked(r):
 		case first == nil:
 			first = r
 		case r.Words != first.Words:

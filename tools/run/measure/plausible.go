@@ -17,7 +17,7 @@ func implausible(s *Submission, a *Arm) []reason.Reason {
 	var out []reason.Reason
 	for i := range a.Runs {
 		r := &a.Runs[i]
-		if r.Exit != "code 0" || r.Timings.Encode.Runs == 0 {
+		if !a.Worked(r) {
 			continue
 		}
 		seconds := r.Timings.Encode.each()

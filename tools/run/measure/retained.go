@@ -48,7 +48,7 @@ func (p *Protocol) Retained(a *Arm) Lasted {
 	window := p.SustainedWindow * math.Min(1, out.Seconds/p.SustainedTime)
 	for i := range a.Runs {
 		r := &a.Runs[i]
-		if r.Kind != Steady || r.Exit != "code 0" {
+		if r.Kind != Steady || !a.Worked(r) {
 			continue
 		}
 		if r.SecondsIn < begin+window {

@@ -99,7 +99,7 @@ func FromSubmissions(subs []*measure.Submission, asked Asked) (n Need, ok bool) 
 			}
 			for j := range a.Runs {
 				r := &a.Runs[j]
-				if r.Exit != "code 0" || asked.Stage == FirstLoad && r.Kind != measure.Cold || r.Memory.PeakFootprintBytes == nil || r.Memory.PeakResidentBytes == nil {
+				if !a.Worked(r) || asked.Stage == FirstLoad && r.Kind != measure.Cold || r.Memory.PeakFootprintBytes == nil || r.Memory.PeakResidentBytes == nil {
 					continue
 				}
 				ok, n.From = true, s.Session
@@ -134,7 +134,7 @@ func Reserve(subs []*measure.Submission, asked Asked) int64 {
 				continue
 			}
 			for j := range a.Runs {
-				if p := a.Runs[j].Memory.PeakFootprintBytes; p != nil && a.Runs[j].Exit == "code 0" {
+				if p := a.Runs[j].Memory.PeakFootprintBytes; p != nil && a.Worked(&a.Runs[j]) {
 					peaks = append(peaks, *p)
 				}
 			}

@@ -107,7 +107,7 @@ func spread(subs []*measure.Submission) template.HTML {
 			}
 			for j := range a.Runs {
 				r := &a.Runs[j]
-				if r.Exit != "code 0" || r.Kind == measure.WarmUp {
+				if !a.Worked(r) || r.Kind == measure.WarmUp {
 					continue
 				}
 				class := "warm"
@@ -144,7 +144,7 @@ func curves(p *measure.Protocol, e measure.Entry) []drawn {
 	name := e.Submission.Session + " " + e.Arm.Name
 	var rate []point
 	for i := range e.Arm.Runs {
-		if r := &e.Arm.Runs[i]; r.Kind == measure.Steady && r.Exit == "code 0" {
+		if r := &e.Arm.Runs[i]; r.Kind == measure.Steady && e.Arm.Worked(r) {
 			rate = append(rate, point{r.SecondsIn, 1 / measure.Encode.Of(r), "warm"})
 		}
 	}

@@ -231,8 +231,8 @@ func (r *running) tell(src *Source, run *measure.Run, total int, stderr []byte) 
 	if total > 0 {
 		of = fmt.Sprintf(" of %d", total)
 	}
-	what := run.Exit + lastLine(stderr)
-	if run.Exit == "code 0" {
+	what := run.Idle(src.Program.Flavour) + lastLine(stderr)
+	if run.Idle(src.Program.Flavour) == "" {
 		n, s := run.Timings.Tokens()
 		what = fmt.Sprintf("encode %.3f s, decode %d in %.2f s, wall %.2f s, peak %s resident, %s footprint", measure.Encode.Of(run), n, s, run.WallSeconds,
 			memory.ShowMaybe(run.Memory.PeakResidentBytes), memory.ShowMaybe(run.Memory.PeakFootprintBytes))

@@ -179,6 +179,43 @@ func TestFailedRuns(t *testing.T) {
 	}
 }
 
+// TestReports holds what public reports show of runs whose time is no figure though the program ended with 0, and of log lines that say
+// nothing of how cold a run was. The submission stays readable.
+func TestReports(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		failed bool
+	}{
+		// whisper.cpp#4011: audio that cannot be decoded, exit 0, and timing lines that count one encode.
+		"audio that was not read": {`echo "whisper_init_state: Core ML model loaded" >&2
+echo "error: failed to read audio file 'audio'" >&2
+echo "whisper_print_timings:   encode time =     0.00 ms /     1 runs (     0.00 ms per run)" >&2
+sleep 0.2`, true},
+		// whisper.cpp#2405: a prediction that failed copies nothing, and the program ends well.
+		"a silent prediction": {strings.Replace(said, `echo " some words"`, `echo " [BLANK_AUDIO]"`, 1), true},
+		// whisper.cpp#865: a stub as the model.
+		"a stub": {`echo "whisper_model_load: WARN no tensors loaded from model file - assuming empty model for testing" >&2; sleep 0.2`, true},
+		// A build that falls back: ggml's encoder in place of the arm's.
+		"another encoder": {strings.Replace(said, "Core ML model loaded", "failed to load Core ML model", 1), true},
+		// whisper.cpp#2126: the line about a first run is printed in every run, and makes none of them cold.
+		"a first run, every time": {`echo "whisper_init_state: first run on a device may take a while ..." >&2` + "\n" + said, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mustRun(t, newPlan(t, c.script))
+			kinds := []measure.Kind{}
+			for _, r := range s.Arms[0].Runs {
+				kinds = append(kinds, r.Kind)
+				if got := slices.Contains(r.Excluded, reason.MeasuredRunFailed); got != c.failed {
+					t.Errorf("run %d, %s: excluded for %v", r.Index, r.Exit, r.Excluded)
+				}
+			}
+			if want := []measure.Kind{measure.Cold, measure.WarmUp, measure.Warm, measure.Warm, measure.Warm}; !slices.Equal(kinds, want) {
+				t.Errorf("runs of kinds %v, want %v", kinds, want)
+			}
+		})
+	}
+}
+
 // TestInterrupted holds that a session which is stopped keeps what it has, and that each run was saved when it ended.
 func TestInterrupted(t *testing.T) {
 	p := newPlan(t, said+"test -f first || { touch first; exit 0; }; exec sleep 600")
