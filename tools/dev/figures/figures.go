@@ -13,10 +13,12 @@ import (
 )
 
 // block is what stands between two marks of a document: "<!-- figures: KIND FILE... -->" and "<!-- end of figures -->".
-var block = regexp.MustCompile(`(?s)(<!-- figures: ([a-z]+)((?: [a-zA-Z0-9_.-]+\.json)+) -->\n).*?(<!-- end of figures -->)`)
+var block = regexp.MustCompile(`(?s)(<!-- figures: ([a-z]+)((?: [a-zA-Z0-9_.-]+\.json(?:#[a-z0-9.-]+(?:=[a-zA-Z0-9_.,+-]+)?)?)+) -->\n).*?(<!-- end of figures -->)`)
 
 // kinds are the tables that can be made of submissions.
-var kinds = map[string]func(*measure.Protocol, []*measure.Submission) string{"encoders": encoders, "pairs": pairs, "state": state}
+var kinds = map[string]func(*measure.Protocol, []*measure.Submission) (string, error){
+	"encoders": encoders, "pairs": pairs, "state": state, "drift": drift, "sustained": sustained,
+}
 
 // rewrite makes every block of a document again from the stored submissions.
 func rewrite(document, folder string) (string, int, error) {
@@ -38,9 +40,15 @@ func rewrite(document, folder string) (string, int, error) {
 }
 
 func table(kind string, files []string, folder string) (string, error) {
+	switch kind {
+	case "table":
+		return reported(files, folder)
+	case "reports":
+		return reports(files, folder)
+	}
 	make, ok := kinds[kind]
 	if !ok {
-		return "", fmt.Errorf("figures %q: expected encoders, pairs or state", kind)
+		return "", fmt.Errorf("figures %q: expected encoders, pairs, state, drift or sustained, of submissions, or table or reports, of stored reports", kind)
 	}
 	var subs []*measure.Submission
 	for _, name := range files {
@@ -63,11 +71,11 @@ func table(kind string, files []string, folder string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return make(p, subs), nil
+	return make(p, subs)
 }
 
 // encoders has a row an arm and session: what was measured, and whether it is a figure.
-func encoders(p *measure.Protocol, subs []*measure.Submission) string {
+func encoders(p *measure.Protocol, subs []*measure.Submission) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| session, arm (`%s`) | artifact | a figure | encode, cold | encode, warm | decode, warm | peak resident | peak footprint |\n|---|---|---|---|---|---|---|---|\n", p.Ref.Name)
 	for _, c := range p.Cells(subs) {
@@ -80,11 +88,11 @@ func encoders(p *measure.Protocol, subs []*measure.Submission) string {
 				e.Cold[measure.Encode].Show(2, "s"), e.Warm[measure.Encode].Show(2, "s"), e.Warm[measure.Decode].Show(1, "tokens/s"), e.Warm[measure.Resident].MiB(), e.Warm[measure.Footprint].MiB())
 		}
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // pairs has a row a metric: what the pairs gave, and whether that is a comparison.
-func pairs(p *measure.Protocol, subs []*measure.Submission) string {
+func pairs(p *measure.Protocol, subs []*measure.Submission) (string, error) {
 	var b strings.Builder
 	b.WriteString("| session | metric | of, than | pairs | ratio |\n|---|---|---|---|---|\n")
 	for _, s := range subs {
@@ -95,11 +103,11 @@ func pairs(p *measure.Protocol, subs []*measure.Submission) string {
 			}
 		}
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // state says what the machine was while a session ran.
-func state(_ *measure.Protocol, subs []*measure.Submission) string {
+func state(_ *measure.Protocol, subs []*measure.Submission) (string, error) {
 	var b strings.Builder
 	b.WriteString("| session | started | machine | virtual machine | thermal | processors busy before a run | others during a run | excluded for |\n|---|---|---|---|---|---|---|---|\n")
 	for _, s := range subs {
@@ -121,7 +129,7 @@ func state(_ *measure.Protocol, subs []*measure.Submission) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s, %d processors | %s | %s | %s | %s | %s |\n", s.Session, s.StartedAt, s.Machine.Chip, s.Machine.Cores.Logical, s.Machine.VirtualMachine,
 			distinct(thermal), measure.SpreadOf(busy).Show(0, "%"), measure.SpreadOf(others).Show(0, "%"), distinct(why))
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 func distinct(list []string) string {

@@ -1,9 +1,11 @@
-// Command figures writes the figures of documents from the submissions in testdata/measurements. Nobody types one:
+// Command figures writes the figures of documents from the submissions and reports in testdata/measurements. Nobody types one:
 //
 //	go run ./tools/dev/figures [--check]
 //
-// A document marks a table with "<!-- figures: KIND FILE.json… -->" before it and "<!-- end of figures -->" behind it; KIND is encoders, pairs
-// or state. With --check nothing is written, and a table that is not what its submissions give exits with 1.
+// A document marks a table with "<!-- figures: KIND FILE.json… -->" before it and "<!-- end of figures -->" behind it; KIND is encoders, pairs,
+// state, drift or sustained, of submissions; or, of stored reports (package tools/dev/report), table, whose files are FILE.json#TABLE or FILE.json#TABLE=BEGINNING, with + for a blank, for the
+// rows that begin so (how many are not shown is said), or reports, which
+// says what made them. Several tables of the same columns become one. With --check nothing is written, and a table that is not what its submissions give exits with 1.
 package main
 
 import (
@@ -56,7 +58,7 @@ func all(pattern, folder string, check bool) (int, error) {
 		switch {
 		case text == string(data):
 		case check:
-			return total, fmt.Errorf("%s: a table of figures is not what its submissions give; expected what go run ./tools/dev/figures writes", path)
+			return total, fmt.Errorf("%s: a table of figures is not what its submissions and reports give; expected what go run ./tools/dev/figures writes", path)
 		default:
 			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 				return total, err

@@ -14,7 +14,6 @@
 # so its accuracy is told, not demanded. What it computes for the decoder's cross attention is left out of its time.
 # The last line is the median of the pairs' ratios, ours over the fastest peer's.
 import argparse
-import json
 import os
 import pathlib
 import re
@@ -27,6 +26,7 @@ import time
 
 import numpy as np
 
+import protocol
 from ggml_encoder import read_ggml
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -157,13 +157,13 @@ def main():
     parser.add_argument("--pairs", type=int, default=11)
     parser.add_argument("--accuracy-only", action="store_true")
     a = parser.parse_args()
-    if not a.accuracy_only and subprocess.run([os.environ["PEER_RACE"], "pairs", str(a.pairs)]).returncode:
-        sys.exit(2)
+    if not a.accuracy_only:
+        protocol.check_pairs(a.pairs)
+    report = protocol.Report("encode", f"30 s of {'a built-in sound' if a.audio is None else os.path.basename(a.audio)}, {a.threads} thread(s); each side is a process that stays warm")
     a.model = os.path.abspath(a.model)
     ours, threads = os.environ["PEER_OURS"], str(a.threads)
     with tempfile.TemporaryDirectory() as tmp:
         tmp = pathlib.Path(tmp)
-        sys.path.insert(0, str(HERE))
         from source_transcripts import model_folder
         name = re.fullmatch(r"ggml-(.*)\.bin", os.path.basename(a.model)).group(1)
         ct2, _ = model_folder(name, tmp)
@@ -189,26 +189,27 @@ def main():
                     pairs[p.name].append({"ours": x, "theirs": y, "ours_first": i % 2 == 1})
                     mine.times.append(x)
                     p.times.append(y)
-        bad = False
-        print(f"{name}, 30 s, {threads} thread(s), {'built-in sound' if audio == '-' else os.path.basename(a.audio)}; seconds: median (lowest to highest)")
+        bad, rows, races = False, [], {}
         for s in [mine, *peers]:
             y = s.close()
             snr = 10 * np.log10((exact**2).sum() / ((y - exact) ** 2).sum())
             bad |= s.exact and not snr >= 100
-            line = f"{s.name:18} {statistics.median(s.times):.3f} ({min(s.times):.3f} to {max(s.times):.3f})"
-            line += f", processor {statistics.median(s.cpu):.2f}, peak {s.peak:.0f} MB, {snr:.1f} dB against float64"
-            if s is not mine:
-                ratios = [r["ours"] / r["theirs"] for r in pairs[s.name]]
-                line += f", ours takes {statistics.median(ratios):.2f} of it ({min(ratios):.2f} to {max(ratios):.2f})"
-            print(line)
+            race = None
+            if s is not mine and not a.accuracy_only:
+                r = pairs[s.name]
+                race = races[s] = protocol.rounds([x["ours"] for x in r], [x["theirs"] for x in r], [x["ours_first"] for x in r], mine.peak * 2**20, s.peak * 2**20)
+            rows.append((name, s.name, race, s.times, statistics.median(s.cpu), s.peak, snr))
+        report.table("races", "model", "encoder", ("ours takes of it", "", 2), ("time", "s", 3), ("processor time", "s", 2), ("peak resident set", "MiB", 0), ("against float64", "dB", 1))
+        for row in rows:
+            report.row(*row)
+        report.end()
         if bad:
             sys.exit("a side is below 100 dB against the float64 reference")
         if a.accuracy_only:
             return
         fastest = min(peers, key=lambda p: statistics.median(p.times))
         for p in sorted(peers, key=lambda p: p is fastest):
-            rounds = {"rounds": pairs[p.name], "ours_peak_bytes": int(mine.peak * 2**20), "theirs_peak_bytes": int(p.peak * 2**20)}
-            subprocess.run([os.environ["PEER_RACE"], "judge", f"encode-{name}-{p.name}".replace(", ", "-")], input=json.dumps(rounds), text=True, check=True)
+            protocol.judge(f"encode-{name}-{p.name}".replace(", ", "-"), races[p])
 
 
 if sys.argv[1:2] == ["serve"]:

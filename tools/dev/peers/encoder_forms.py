@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+import protocol
 from ggml_encoder import read_ggml
 
 # coremltools.py beside this file is not the library.
@@ -129,7 +130,8 @@ def main():
     w = Writer(model)
     forms = [("plain", lambda x: w.plain(x), ct.target.iOS15), ("attention as one operation", lambda x: w.plain(x, fused=True), ct.target.iOS18),
              ("Neural Engine", lambda x: w.engine(x), ct.target.iOS15), ("Neural Engine, norms spelled out", lambda x: w.engine(x, spelled=True), ct.target.iOS15)]
-    bad, lowest = [], 1e9
+    bad, lowest, values = [], 1e9, {}
+    report = protocol.Report("encoder-forms", f"{os.path.basename(model)}, the built-in sound; the numbers do not depend on the machine's load")
     with tempfile.TemporaryDirectory() as tmp:
         mel, ref, out = (os.path.join(tmp, n) for n in ("mel", "ref", "out"))
         subprocess.run([OURS, "mel", model, "-", mel], check=True)
@@ -149,6 +151,7 @@ def main():
             snr = 10 * np.log10((exact**2).sum() / ((y - exact) ** 2).sum())
             cosine = (y @ exact) / np.sqrt((y @ y) * (exact @ exact))
             print(f"{label}: {snr:.2f} dB, cosine {cosine:.8f}", flush=True)
+            values[label] = snr, cosine
             if limit is not None and not snr >= limit:
                 bad.append(label)
             if limit == 100:
@@ -161,6 +164,14 @@ def main():
         base = w.package(lambda x: w.plain(x), ct.target.iOS18, ct.precision.FLOAT16)
         for name, compress in compressions():
             measure(f"plain, float16, {name}", compress(base), None)
+    of = lambda label: values.get(label, (None, None))
+    report.table("forms", "form", ("float32", "dB", 1), ("float16", "dB", 1))
+    for name, _, _ in forms:
+        report.row(name, of(f"{name}, float32")[0], of(f"{name}, float16")[0])
+    report.table("compressed", "compression of the plain float16 form", ("against float64", "dB", 1), ("cosine", "", 4))
+    for name, _ in compressions():
+        report.row(name, *of(f"plain, float16, {name}"))
+    report.end()
     if bad:
         sys.exit("DIFFERENCE: " + "; ".join(bad))
     print(f"lowest float32 form {lowest:.1f} dB")

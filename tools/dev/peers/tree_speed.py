@@ -2,13 +2,19 @@
 """digest of an encoder's tree: equal to the documented command, and raced against sha256sum"""
 # requirements: none
 # ours: ./tools/dev/peers/treeours
+#
+#   tools/dev/peers/run tree-speed [--pairs N]
+#
+# The last line is the ratio, ours over the faster one's of sha256sum's two ways.
 import os
+import resource
 import statistics
 import subprocess
 import tempfile
 import time
 
-PAIRS = 8
+import protocol
+
 MEGABYTES = int(os.environ.get("TREE_SPEED_MEGABYTES", "512"))
 # The command that package tree documents, on one core and on all of them.
 COMMAND = "(cd '{}' && find . -type f | cut -c3- | LC_ALL=C sort | xargs -d'\\n' sha256sum) | sha256sum"
@@ -35,6 +41,9 @@ def timed(command):
 
 
 def main():
+    pairs = protocol.parser("tree-speed", 8).parse_args().pairs
+    protocol.check_pairs(pairs)
+    report = protocol.Report("tree-speed", f"{MEGABYTES} MiB in five files, read from the page cache")
     with tempfile.TemporaryDirectory() as root:
         make(root)
         ours = subprocess.Popen([os.environ["PEER_OURS"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -46,31 +55,34 @@ def main():
             return float(seconds), digest
 
         run()  # both sides read from the page cache
-        rows = []
-        for i in range(PAIRS):
-            # Who runs first alternates.
-            if i % 2 == 0:
-                mine, digest = run()
-            one, out = timed(COMMAND.format(root))
-            if i % 2 == 1:
-                many, _ = timed(PARALLEL.format(root, os.cpu_count()))
-                mine, digest = run()
-            if out.split()[0] != digest:
-                raise SystemExit(f"the documented command prints {out.split()[0]}, our digest is {digest}")
-            if i % 2 == 0:
-                many, _ = timed(PARALLEL.format(root, os.cpu_count()))
-            rows.append((mine, one, many))
+        sides = {"one after the other": COMMAND.format(root), "in parallel": PARALLEL.format(root, os.cpu_count())}
+        times = {name: ([], []) for name in sides}
+        for i in range(pairs):
+            for name, command in sides.items():
+                # Who runs first alternates; each peer has pairs of its own with ours.
+                if i % 2 == 0:
+                    mine, digest = run()
+                theirs, out = timed(command)
+                if i % 2 == 1:
+                    mine, digest = run()
+                if command == sides["one after the other"] and out.split()[0] != digest:
+                    raise SystemExit(f"the documented command prints {out.split()[0]}, our digest is {digest}")
+                times[name][0].append(mine)
+                times[name][1].append(theirs)
         with open(f"/proc/{ours.pid}/status") as f:
-            peak = next(int(line.split()[1]) / 1024 for line in f if line.startswith("VmHWM:"))
+            peak = next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmHWM:"))
         ours.stdin.close()
         if ours.wait() != 0:
             raise SystemExit("our side failed")
-    ratios = sorted(min(one, many) / mine for mine, one, many in rows)
-    for name, k in (("ours", 0), ("sha256sum, one after the other", 1), ("sha256sum, in parallel", 2)):
-        seconds = statistics.median(row[k] for row in rows)
-        print(f"{name:32s} {seconds:7.3f} s  {MEGABYTES / seconds:8.0f} MB/s")
-    print(f"peak memory of ours {peak:.0f} MB; speed of ours over the faster of the others: {ratios[0]:.2f} to {ratios[-1]:.2f}")
-    print(f"ratio {statistics.median(ratios):.2f}")
+    # Of the largest process that the commands started.
+    theirs_peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    report.table("races", "how sha256sum runs", ("ours", "s", 3), ("sha256sum", "s", 3), ("ours over sha256sum", "", 2))
+    races = {name: protocol.rounds(*times[name], [i % 2 == 0 for i in range(pairs)], peak, theirs_peak) for name in sides}
+    for name in sides:
+        report.row(name, *times[name], races[name])
+    report.end()
+    fastest = min(sides, key=lambda name: statistics.median(times[name][1]))
+    protocol.judge("tree-speed-" + fastest.replace(" ", "-"), races[fastest])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,10 @@
 """ten thousand words against ten thousand: distance and alignment raced against rapidfuzz"""
 # requirements: wer
 # ours: ./tools/dev/peers/werours
+#
+#   tools/dev/peers/run wer-speed [--pairs N]
+#
+# The last line is the ratio, ours over rapidfuzz's, of the race in which ours does worst.
 import json
 import os
 import random
@@ -13,8 +17,9 @@ import time
 
 from rapidfuzz.distance import Levenshtein
 
+import protocol
+
 WORDS = 10_000
-PAIRS = 11
 
 
 def text(rnd, n):
@@ -63,16 +68,18 @@ def timed(function, *arguments):
 
 
 def main():
+    pairs = protocol.parser("wer-speed", 11).parse_args().pairs
+    protocol.check_pairs(pairs)
     rnd = random.Random(20261129)
     ref = text(rnd, WORDS)
-    sides = {"5 % errors": noisy(rnd, ref, 0.05), "20 % errors": noisy(rnd, ref, 0.2), "50 % errors": noisy(rnd, ref, 0.5), "unrelated": text(rnd, WORDS)}
-    ours = Ours()
-    worst, race = 0.0, None
+    sides = {"5 %": noisy(rnd, ref, 0.05), "20 %": noisy(rnd, ref, 0.2), "50 %": noisy(rnd, ref, 0.5), "unrelated": text(rnd, WORDS)}
     compared = (("distance", "Distance", Levenshtein.distance), ("alignment", "Align", Levenshtein.opcodes))
-    print(f"{WORDS} against {WORDS} words, {PAIRS} interleaved pairs, milliseconds: median (lowest to highest)")
+    report = protocol.Report("wer-speed", f"{WORDS} words against {WORDS}; ours counts from words as strings, numbering included; each side is a process that stays warm")
+    ours = Ours()
+    raced = []
     for name, hyp in sides.items():
-        times = {"distance": ([], []), "alignment": ([], [])}
-        for pair in range(PAIRS + 1):
+        times = {what: ([], []) for what, _, _ in compared}
+        for pair in range(pairs + 1):
             # Who runs first alternates.
             peer = {what: timed(function, ref, hyp) for what, _, function in compared} if pair % 2 == 0 else {}
             got = ours.run(ref, hyp)
@@ -83,22 +90,21 @@ def main():
                 if pair > 0:  # the first pair warms both up
                     times[what][0].append(got[mine][0] / 1e6)
                     times[what][1].append(theirs * 1e3)
-        for what, (mine, theirs) in times.items():
-            ratio = statistics.median(a / b for a, b in zip(mine, theirs))
-            if ratio > worst:
-                worst, race = ratio, (f"wer-{name}-{what}", [{"ours": a, "theirs": b, "ours_first": i % 2 == 0} for i, (a, b) in enumerate(zip(mine, theirs))])
-            print(f"{name:12} {what:10} ours {spread(mine)}   rapidfuzz {spread(theirs)}   ratio {ratio:.2f}")
-    peaks = ours.peak(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory: ours {peaks[0]:.0f} MiB, rapidfuzz with Python {peaks[1]:.0f} MiB")
+        raced += [(name, what, mine, theirs) for what, (mine, theirs) in times.items()]
+    peaks = ours.peak() * 2**20, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     ours.close()
-    rounds = {"rounds": race[1], "ours_peak_bytes": int(peaks[0] * 2**20), "theirs_peak_bytes": int(peaks[1] * 2**20)}
-    subprocess.run([os.environ["PEER_RACE"], "judge", race[0].replace(" ", "-").replace("%", "percent")], input=json.dumps(rounds), text=True, check=True)
-    return 0
-
-
-def spread(values):
-    return f"{statistics.median(values):6.1f} ({min(values):.1f} to {max(values):.1f})"
+    report.table("races", "errors", "of words", ("ours", "ms", 1), ("rapidfuzz", "ms", 1), ("ours over rapidfuzz", "", 2))
+    races = {}
+    for name, what, mine, theirs in raced:
+        races[f"wer-speed-{name}-{what}"] = protocol.rounds(mine, theirs, [i % 2 == 0 for i in range(pairs)], *peaks)
+        report.row(name, what, mine, theirs, races[f"wer-speed-{name}-{what}"])
+    report.table("memory", "side", ("peak resident set", "MiB", 0))
+    report.row("ours", peaks[0] / 2**20)
+    report.row("rapidfuzz, with Python", peaks[1] / 2**20)
+    report.end()
+    worst = max(races, key=lambda name: statistics.median(r["ours"] / r["theirs"] for r in races[name]["rounds"]))
+    protocol.judge(worst.replace(" ", "-").replace("%", "percent"), races[worst])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

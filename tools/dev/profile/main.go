@@ -1,7 +1,7 @@
 // Command profile prints where a Bazel command's time went, by the actions' mnemonics, from the profile that Bazel writes
 // for every command. From the repository's root, after a build:
 //
-//	go run ./tools/dev/profile [PROFILE.gz]
+//	go run ./tools/dev/profile [--report FILE.json] [PROFILE.gz]
 //
 // Without an argument it takes the profile of the last command. Seconds are those of an action itself, without its wait for
 // processors; several run at once, so their sum may be more than the time of the command.
@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 )
 
 func main() {
@@ -30,12 +33,17 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	if len(args) > 1 {
-		return fmt.Errorf("expected one profile at most, found %q", args)
+	flags := flag.NewFlagSet("profile", flag.ContinueOnError)
+	to := flags.String("report", "", "file for the table as a stored report")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 1 {
+		return fmt.Errorf("expected one profile at most, found %q", flags.Args())
 	}
 	path := ""
-	if len(args) == 1 {
-		path = args[0]
+	if flags.NArg() == 1 {
+		path = flags.Arg(0)
 	} else {
 		base, err := exec.Command("bazel", "info", "output_base").Output()
 		if err != nil {
@@ -52,8 +60,14 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	t.print(out)
-	return nil
+	w, err := report.Begin(*to, "profile", "go run ./tools/dev/profile", out)
+	if err != nil {
+		return err
+	}
+	if err := t.print(w); err != nil {
+		return err
+	}
+	return w.End("")
 }
 
 // event is what is used of a line of Chrome's trace format; times are in microseconds.
@@ -160,15 +174,23 @@ func summarise(events []event) (*table, error) {
 	return t, nil
 }
 
-func (t *table) print(out io.Writer) {
-	fmt.Fprintln(out, "| mnemonic | actions | of them from a cache | seconds | waited | longest |")
-	fmt.Fprintln(out, "|---|---:|---:|---:|---:|---|")
-	seconds := func(us int64) float64 { return float64(us) / 1e6 }
-	var sum line
+func (t *table) print(w *report.Writer) error {
+	number := func(name, unit string, decimals int) report.Column {
+		return report.Column{Name: name, Kind: report.Number, Unit: unit, Decimals: decimals}
+	}
+	err := w.Begin("mnemonics", report.Column{Name: "mnemonic", Kind: report.Text}, number("actions", "", 0), number("of them from a cache", "", 0), number("work", "s", 1), number("waited", "s", 1),
+		number("longest", "s", 1), report.Column{Name: "which", Kind: report.Text})
+	seconds := func(us int64) report.Cell { return report.N(float64(us) / 1e6) }
+	row := func(l line, longest int64, which string) {
+		if err == nil {
+			err = w.Row(report.T(l.mnemonic), report.N(float64(l.actions)), report.N(float64(l.fetched)), seconds(l.work), seconds(l.wait), seconds(longest), report.T(which))
+		}
+	}
+	sum := line{mnemonic: "all"}
 	for _, l := range t.lines {
-		fmt.Fprintf(out, "| %s | %d | %d | %.1f | %.1f | %.1f s: %s |\n", l.mnemonic, l.actions, l.fetched, seconds(l.work), seconds(l.wait),
-			seconds(l.longest.Duration), l.longest.Name)
+		row(l, l.longest.Duration, strings.NewReplacer("|", "/", "\n", " ", "\r", " ").Replace(l.longest.Name))
 		sum.actions, sum.fetched, sum.work, sum.wait = sum.actions+l.actions, sum.fetched+l.fetched, sum.work+l.work, sum.wait+l.wait
 	}
-	fmt.Fprintf(out, "| all | %d | %d | %.1f | %.1f | the command took %.1f s |\n", sum.actions, sum.fetched, seconds(sum.work), seconds(sum.wait), seconds(t.wall))
+	row(sum, t.wall, "the whole command")
+	return err
 }

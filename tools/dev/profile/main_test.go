@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"strings"
 	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 )
 
 // What Bazel 7 writes, cut to the members that matter.
@@ -30,12 +32,12 @@ func TestTable(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	const want = `| mnemonic | actions | of them from a cache | seconds | waited | longest |
-|---|---:|---:|---:|---:|---|
-| GateRun | 1 | 0 | 7.0 | 0.0 | 7.0 s: Running whisper-cli once |
-| CppCompile | 2 | 1 | 5.5 | 4.0 | 5.0 s: Compiling a.cpp |
-| (none) | 1 | 0 | 0.0 | 0.0 | 0.0 s: something |
-| all | 4 | 1 | 12.5 | 4.0 | the command took 90.0 s |
+	const want = `| mnemonic | actions | of them from a cache | work, s | waited, s | longest, s | which |
+|---|---:|---:|---:|---:|---:|---|
+| GateRun | 1 | 0 | 7.0 | 0.0 | 7.0 | Running whisper-cli once |
+| CppCompile | 2 | 1 | 5.5 | 4.0 | 5.0 | Compiling a.cpp |
+| (none) | 1 | 0 | 0.0 | 0.0 | 0.0 | something |
+| all | 4 | 1 | 12.5 | 4.0 | 90.0 | the whole command |
 `
 	for name, in := range map[string]string{"plain": real, "compressed": compressed.String()} {
 		table, err := read(strings.NewReader(in))
@@ -43,8 +45,12 @@ func TestTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		if table.print(&out); out.String() != want {
-			t.Errorf("%s: found\n%s\nwant\n%s", name, out.String(), want)
+		w, err := report.Begin("", "profile", "go run ./tools/dev/profile", &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.print(w); err != nil || out.String() != want {
+			t.Errorf("%s: %v, found\n%s\nwant\n%s", name, err, out.String(), want)
 		}
 	}
 }

@@ -2,9 +2,9 @@
 // each step in a process of its own, its time and its peak memory, and whether the memory stays below the bound that
 // docs/performance.md promises. From the repository's root:
 //
-//	go run ./tools/dev/scale [--sizes tiny,base,large-v3] [--types f16,q5_0] [--precisions float16,float32] [--threads N]
+//	go run ./tools/dev/scale [--sizes tiny,base,large-v3] [--types f16,q5_0] [--precisions float16,float32] [--threads N] [--report FILE.json]
 //
-// It exits 1 when a step fails or needs more memory than promised. A model of large-v3 and what is made of it take 7 GB
+// With --report the tables are stored too, as docs/performance.md shows them (package tools/dev/report). It exits 1 when a step fails or needs more memory than promised. A model of large-v3 and what is made of it take 7 GB
 // of disk, below --dir.
 package main
 
@@ -19,6 +19,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 )
 
 func main() {
@@ -34,7 +36,7 @@ func main() {
 type plan struct {
 	sizes, types, precisions []string
 	threads                  int
-	dir                      string
+	dir, report              string
 }
 
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -51,8 +53,14 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := build(ctx, bin); err != nil {
 		return err
 	}
-	m := &measurer{ctx: ctx, bin: bin, out: out, threads: p.threads}
-	m.head()
+	w, err := report.Begin(p.report, "scale", report.Command("go run ./tools/dev/scale", args, "report", "dir"), out)
+	if err != nil {
+		return err
+	}
+	m := &measurer{ctx: ctx, bin: bin, out: w, threads: p.threads}
+	if err := m.head(); err != nil {
+		return err
+	}
 	for _, size := range p.sizes {
 		for _, typ := range p.types {
 			if err := m.model(filepath.Join(dir, size+"-"+typ), size, typ, p.precisions); err != nil {
@@ -60,7 +68,12 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 			}
 		}
 	}
-	m.growth()
+	if err := m.growth(); err != nil {
+		return err
+	}
+	if err := w.End("the weights are made from a seed; peak is the resident set, by the system's own account of the process"); err != nil {
+		return err
+	}
 	if len(m.over) > 0 {
 		return fmt.Errorf("more memory than promised: %s", strings.Join(m.over, "; "))
 	}
@@ -82,6 +95,7 @@ func parse(args []string) (plan, error) {
 	list(&p.precisions, "precisions", "float16", "precisions of the encoder")
 	flags.IntVar(&p.threads, "threads", 0, "threads of encode and parity (all processors if 0)")
 	flags.StringVar(&p.dir, "dir", "", "`folder` for models and encoders (the system's for temporary files if empty)")
+	flags.StringVar(&p.report, "report", "", "`file` for the tables as a stored report")
 	if err := flags.Parse(args); err != nil {
 		return p, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
 )
 
@@ -24,7 +25,15 @@ func stand(t *testing.T, coregate string) (*measurer, *strings.Builder, string) 
 		}
 	}
 	out := &strings.Builder{}
-	return &measurer{ctx: t.Context(), bin: dir, out: out}, out, filepath.Join(dir, "model")
+	w, err := report.Begin("", "scale", "go run ./tools/dev/scale", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &measurer{ctx: t.Context(), bin: dir, out: w}
+	if err := m.head(); err != nil {
+		t.Fatal(err)
+	}
+	return m, out, filepath.Join(dir, "model")
 }
 
 const predicts = `for a; do case $a in *.npy) echo x > "$a";; esac; done; `
@@ -34,7 +43,9 @@ func TestEveryStepIsInTheTable(t *testing.T) {
 	if err := m.model(dir, "tiny", "f16", []string{"float16", "float32"}); err != nil {
 		t.Fatal(err)
 	}
-	m.growth()
+	if err := m.growth(); err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{"made", "inspect the .bin", "encoder written", "compiled", "inspect the pair", "one encode", "parity", "| tiny f16, float32 | 36.9 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out)

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
 )
@@ -23,7 +23,7 @@ const megabyte = 1 << 20
 type measurer struct {
 	ctx     context.Context
 	bin     string
-	out     io.Writer
+	out     *report.Writer
 	threads int
 	rows    []row
 	over    []string
@@ -37,15 +37,16 @@ type row struct {
 	encodeSeconds float64 // of processors
 }
 
-// cost is what a step took.
+// cost is what a step took: seconds of processors, since those that passed are other programs' as well, and bytes.
 type cost struct {
-	wall, processor time.Duration
-	peak            int64
+	processor time.Duration
+	peak      int64
 }
 
-func (m *measurer) head() {
-	fmt.Fprintln(m.out, "| model | step | seconds | processor seconds | peak MB | bound MB |")
-	fmt.Fprintln(m.out, "|---|---|---:|---:|---:|---:|")
+func (m *measurer) head() error {
+	return m.out.Begin("steps", report.Column{Name: "model", Kind: report.Text}, report.Column{Name: "step", Kind: report.Text},
+		report.Column{Name: "processor time", Kind: report.Number, Unit: "s", Decimals: 1}, report.Column{Name: "peak", Kind: report.Number, Unit: "MiB"},
+		report.Column{Name: "bound", Kind: report.Number, Unit: "MiB"})
 }
 
 // step runs a program to its end. bound is in bytes, 0 for none.
@@ -53,23 +54,22 @@ func (m *measurer) step(model, name string, bound int64, program string, args ..
 	var out, errs bytes.Buffer
 	c := exec.CommandContext(m.ctx, filepath.Join(m.bin, program), args...)
 	c.Stdout, c.Stderr = &out, &errs
-	started := time.Now()
 	err := c.Run()
 	// A verdict is an answer too: what a step was asked for is looked at by its caller.
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() < 0 || program != "coregate") {
 		return cost{}, nil, fmt.Errorf("%s: %s: %w\n%s", model, name, err, errs.String())
 	}
-	r := cost{time.Since(started), c.ProcessState.UserTime() + c.ProcessState.SystemTime(), peak(c.ProcessState)}
-	limit := ""
+	r := cost{c.ProcessState.UserTime() + c.ProcessState.SystemTime(), peak(c.ProcessState)}
+	limit := report.Cell{}
 	if bound > 0 {
-		limit = strconv.FormatInt(bound/megabyte, 10)
+		limit = report.N(float64(bound / megabyte))
 		if r.peak > bound {
 			m.over = append(m.over, fmt.Sprintf("%s, %s: %d MB of %d", model, name, r.peak/megabyte, bound/megabyte))
 		}
 	}
-	fmt.Fprintf(m.out, "| %s | %s | %.1f | %.1f | %d | %s |\n", model, name, r.wall.Seconds(), r.processor.Seconds(), r.peak/megabyte, limit)
-	return r, out.Bytes(), nil
+	err = m.out.Row(report.T(model), report.T(name), report.N(r.processor.Seconds()), report.N(float64(r.peak/megabyte)), limit)
+	return r, out.Bytes(), err
 }
 
 // model takes one made model through all steps, and removes it.
@@ -169,15 +169,21 @@ func measured(answer []byte) error {
 }
 
 // growth prints the encodings against what they compute and read.
-func (m *measurer) growth() {
+func (m *measurer) growth() error {
 	if len(m.rows) == 0 {
-		return
+		return nil
 	}
 	first := m.rows[0]
-	fmt.Fprintln(m.out, "\n| encode | GFLOP | weights MB | processor seconds | GFLOP per processor second | FLOP, times the first | seconds, times the first | bytes, times the first |")
-	fmt.Fprintln(m.out, "|---|---:|---:|---:|---:|---:|---:|---:|")
-	for _, r := range m.rows {
-		fmt.Fprintf(m.out, "| %s | %.1f | %d | %.2f | %.1f | %.1f | %.1f | %.1f |\n", r.name, r.flops/1e9, r.weights/megabyte, r.encodeSeconds,
-			r.flops/1e9/r.encodeSeconds, r.flops/first.flops, r.encodeSeconds/first.encodeSeconds, float64(r.weights)/float64(first.weights))
+	number := func(name, unit string, decimals int) report.Column {
+		return report.Column{Name: name, Kind: report.Number, Unit: unit, Decimals: decimals}
 	}
+	err := m.out.Begin("growth", report.Column{Name: "encode", Kind: report.Text}, number("work", "GFLOP", 1), number("weights", "MiB", 0), number("processor time", "s", 2),
+		number("rate", "GFLOP per processor second", 0), number("work, times the first", "", 1), number("time, times the first", "", 1), number("weights, times the first", "", 1))
+	for _, r := range m.rows {
+		if err == nil {
+			err = m.out.Row(report.T(r.name), report.N(r.flops/1e9), report.N(float64(r.weights/megabyte)), report.N(r.encodeSeconds), report.N(r.flops/1e9/r.encodeSeconds),
+				report.N(r.flops/first.flops), report.N(r.encodeSeconds/first.encodeSeconds), report.N(float64(r.weights)/float64(first.weights)))
+		}
+	}
+	return err
 }

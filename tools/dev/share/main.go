@@ -1,7 +1,7 @@
 // Command share measures which share of the processor's own multiply-add peak the evaluator's kernels reach, at the shapes of a
 // published size, on one thread:
 //
-//	go run ./tools/dev/share [--size base] [--rounds 5]
+//	go run ./tools/dev/share [--size base] [--rounds 5] [--report FILE.json]
 //
 // The peak is that of a loop of independent fused multiply-adds in registers of 256 bits, measured in the same rounds; times
 // are those of the thread's processor, so that neighbours cost little. Where the evaluator uses registers of 512 bits a share
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
@@ -32,6 +33,7 @@ func main() {
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("share", flag.ContinueOnError)
 	size := flags.String("size", "base", "published size whose shapes are taken")
+	path := flags.String("report", "", "file for the tables as a stored report")
 	rounds := flags.Int("rounds", 5, "how often everything is measured; the fastest round counts")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -40,6 +42,10 @@ func run(args []string, out io.Writer) error {
 		return fmt.Errorf("expected a processor with AVX2 and FMA, for which the loop of the peak is written")
 	}
 	o, err := synthetic.Size(*size)
+	if err != nil {
+		return err
+	}
+	w, err := report.Begin(*path, "share", report.Command("go run ./tools/dev/share", args, "report"), out)
 	if err != nil {
 		return err
 	}
@@ -54,13 +60,25 @@ func run(args []string, out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(out, "%s, %s; peak of one thread %.1f GFLOP/s\n\n| part of %s | GFLOP | ms | GFLOP/s | share of the peak |\n|---|---:|---:|---:|---:|\n",
-		kernel.Path(), runtime.GOARCH, peak, *size)
+	number := func(name, unit string, decimals int) report.Column {
+		return report.Column{Name: name, Kind: report.Number, Unit: unit, Decimals: decimals}
+	}
+	if err := w.Begin("parts", report.Column{Name: "part of " + *size, Kind: report.Text}, number("work", "GFLOP", 2), number("processor time", "ms", 1), number("rate", "GFLOP/s", 1), number("share of the peak", "", 2)); err != nil {
+		return err
+	}
 	for i, p := range parts {
 		rate := p.flops / best[i].Seconds() / 1e9
-		fmt.Fprintf(out, "| %s | %.2f | %.1f | %.1f | %.2f |\n", p.name, p.flops/1e9, best[i].Seconds()*1e3, rate, rate/peak)
+		if err := w.Row(report.T(p.name), report.N(p.flops/1e9), report.N(best[i].Seconds()*1e3), report.N(rate), report.N(rate/peak)); err != nil {
+			return err
+		}
 	}
-	return nil
+	if err := w.Begin("peak", report.Column{Name: "kernel", Kind: report.Text}, number("peak of one thread", "GFLOP/s", 1)); err != nil {
+		return err
+	}
+	if err := w.Row(report.T(kernel.Path()), report.N(peak)); err != nil {
+		return err
+	}
+	return w.End("one thread, by the time of its processor; the fastest round of each")
 }
 
 // timed is the processor time of this thread that a call takes.

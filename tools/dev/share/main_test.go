@@ -1,11 +1,13 @@
 package main
 
 import (
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 )
 
@@ -30,13 +32,19 @@ func TestParts(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var out strings.Builder
-	err := run([]string{"--size", "tiny", "--rounds", "1"}, &out)
+	stored := filepath.Join(t.TempDir(), "share.json")
+	err := run([]string{"--size", "tiny", "--rounds", "1", "--report", stored}, &out)
 	if able := runtime.GOARCH == "amd64" && processor.Has("avx2") && processor.Has("fma"); able != (err == nil) {
 		t.Fatalf("able %v: %v", able, err)
 	}
 	for _, part := range []string{"convolutions", "projections", "MLP, widening", "MLP, narrowing", "attention"} {
 		if err == nil && !strings.Contains(out.String(), "| "+part+" |") {
 			t.Errorf("no %s in\n%s", part, out.String())
+		}
+	}
+	if err == nil {
+		if r, err := report.Read(stored); err != nil || r.Command != "go run ./tools/dev/share --size tiny --rounds 1" || !strings.HasPrefix(out.String(), r.Tables[0].Markdown()) {
+			t.Errorf("the stored report: %+v, %v", r, err)
 		}
 	}
 	if err := run([]string{"--size", "huge"}, &out); err == nil {

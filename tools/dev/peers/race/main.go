@@ -2,8 +2,12 @@
 // beside the times, and no difference below the floor.
 //
 //	race pairs N                 exits with 2 if N pairs are no comparison; asked before anything runs
+//	race state                   prints the machine's state, for a peer to give back as "before"
+//	race tables NAME < TABLES    prints tables, {"command", "conditions", "before", "tables": [{"name", "columns", "rows"}]}, whose cells are {"text"},
+//	                             {"number"}, {"values"} of a spread or a {"race"} of rounds; with $PEER_REPORTS they are stored there as NAME.json
+//	                             (package tools/dev/report)
 //	race judge NAME < ROUNDS     reads {"rounds": [{"ours", "theirs", "ours_first"}], "ours_peak_bytes", "theirs_peak_bytes"}, prints what it
-//	                             means, and "ratio R" last; with $PEER_REPORTS it leaves NAME.json there
+//	                             means, and "ratio R" last; with $PEER_REPORTS it leaves NAME.race.json there
 package main
 
 import (
@@ -44,12 +48,18 @@ func dispatch(args []string, reports string, stdin io.Reader, stdout io.Writer) 
 		}
 		return p.CheckPairs(n)
 	}
-	if len(args) != 2 || args[0] != "judge" {
-		return fmt.Errorf("expected pairs N, or judge NAME, found %q", args)
+	if len(args) == 1 && args[0] == "state" {
+		return state(stdout)
+	}
+	if len(args) != 2 || args[0] != "judge" && args[0] != "tables" {
+		return fmt.Errorf("expected pairs N, state, tables NAME or judge NAME, found %q", args)
 	}
 	data, err := io.ReadAll(io.LimitReader(stdin, 1<<20))
 	if err != nil {
 		return err
+	}
+	if args[0] == "tables" {
+		return tables(p, args[1], reports, data, stdout)
 	}
 	r := &measure.Race{Schema: measure.Schema, Protocol: p.Ref, Name: args[1], Machine: environment.CaptureMachine(environment.Unknown), After: environment.Capture(".", 200*time.Millisecond)}
 	if err := json.Unmarshal(data, r); err != nil {
@@ -64,11 +74,10 @@ func dispatch(args []string, reports string, stdin io.Reader, stdout io.Writer) 
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(reports, filepath.Base(r.Name)+".json"), report, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(reports, filepath.Base(r.Name)+".race.json"), report, 0o644); err != nil {
 			return err
 		}
 	}
-	what := map[string]string{"none": "no difference", "lower": "ours takes less", "higher": "ours takes more"}[difference]
-	_, err = fmt.Fprintf(stdout, "%s: %s by %s (%s)\nratio %.2f\n", r.Name, what, spread.Show(3, "of theirs"), p.Ref.Name, spread.Median)
+	_, err = fmt.Fprintf(stdout, "%s: %s: %s (%s)\nratio %.2f\n", r.Name, meaning[difference], spread.Show(3, "of theirs"), p.Ref.Name, spread.Median)
 	return err
 }

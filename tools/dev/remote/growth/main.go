@@ -1,6 +1,6 @@
 // Command growth measures how Bazel's time grows with the number of gates.
 //
-//	go run ./tools/dev/remote/growth [--gates=50,125,250,500] [--repeats=3] [--run] [--keep=DIR] [--bazel=bazel] [--root=.]
+//	go run ./tools/dev/remote/growth [--gates=50,125,250,500] [--repeats=3] [--run] [--keep=DIR] [--bazel=bazel] [--root=.] [--report=FILE.json]
 //
 // It writes a workspace with so many gates, twenty-five a package, each of a small model of its own, with one
 // release a package and one of those, and prints for each count:
@@ -16,7 +16,7 @@
 //   - no-op: `bazel test` of every gate and the release again, nothing having changed.
 //
 // Times are medians of --repeats, in seconds, of the whole command as a user waits for it. A table of them is in
-// docs/remote_reference.md. Runs of hundreds of gates take long: give --run with small counts, or a service.
+// docs/remote_reference.md, made of what --report writes. Runs of hundreds of gates take long: give --run with small counts, or a service.
 package main
 
 import (
@@ -26,6 +26,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -39,6 +41,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	runs := flags.Bool("run", false, "run the gates, and measure what `bazel test` takes when nothing changed")
 	keep := flags.String("keep", "", "a folder for the workspace and Bazel's output base that stays, for another start; default a temporary one")
 	repeats := flags.Int("repeats", 3, "how often each time is taken")
+	path := flags.String("report", "", "a file for the table as a stored report")
 	extra := flags.String("flags", "", "flags for every bazel command, with spaces between, such as --config=remote and what it needs")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -56,7 +59,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		counts = append(counts, n)
 	}
-	if err := measure(*bazel, *root, *keep, counts, *repeats, *runs, strings.Fields(*extra), stdout); err != nil {
+	w, err := report.Begin(*path, "growth", report.Command("go run ./tools/dev/remote/growth", args, "report", "keep", "root", "bazel"), stdout)
+	if err == nil {
+		err = measure(*bazel, *root, *keep, counts, *repeats, *runs, strings.Fields(*extra), w)
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "growth: %v\n", err)
 		return 1
 	}
