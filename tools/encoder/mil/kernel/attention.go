@@ -82,6 +82,10 @@ func (h *Attention) block(p *Pool, worker int, k, v []float32, row int) {
 
 // weigh turns a row of scores into weights.
 func (h *Attention) weigh(r, line []float32, row int) {
+	if h.Scale != 0 && h.Mask == nil && !h.Half {
+		softmaxScaled(r, h.Scale)
+		return
+	}
 	if h.Scale != 0 {
 		scale(r, h.Scale)
 	}

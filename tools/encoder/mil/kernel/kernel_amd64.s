@@ -231,46 +231,82 @@ gemm_plain:
 	RET
 
 // func gemmWide(k int, a *float32, a6 *float32, rs int, cs int, b *float32, b16 *float32, c *float32, ldc int, add int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmWide(SB), NOSPLIT, $0-80
-	MOVQ   k+0(FP), AX
-	MOVQ   rs+24(FP), CX
-	MOVQ   cs+32(FP), DX
-	MOVQ   b+40(FP), BX
-	MOVQ   b16+48(FP), SI
-	MOVQ   c+56(FP), DI
-	MOVQ   ldc+64(FP), R8
-	MOVQ   add+72(FP), R9
-	MOVQ   a+8(FP), R10
-	MOVQ   a6+16(FP), R12
-	LEAQ   (R10)(CX*2), R11
-	ADDQ   CX, R11
-	LEAQ   (R12)(CX*2), R13
-	ADDQ   CX, R13
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
+	MOVQ       k+0(FP), AX
+	MOVQ       rs+24(FP), CX
+	MOVQ       cs+32(FP), DX
+	MOVQ       b+40(FP), BX
+	MOVQ       b16+48(FP), SI
+	MOVQ       c+56(FP), DI
+	MOVQ       ldc+64(FP), R8
+	MOVQ       add+72(FP), R9
+	MOVQ       a+8(FP), R10
+	MOVQ       a6+16(FP), R12
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	LEAQ       (R12)(CX*2), R13
+	ADDQ       CX, R13
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	VPXORD     Z22, Z22, Z22
+	VPXORD     Z23, Z23, Z23
+	MOVQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R8, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
 
 wide_loop4:
 	CMPQ         AX, $0x04
@@ -1015,7 +1051,7 @@ DATA i0000007f<>+56(SB)/4, $0x0000007f
 DATA i0000007f<>+60(SB)/4, $0x0000007f
 GLOBL i0000007f<>(SB), RODATA|NOPTR, $64
 
-// func expRowWide(dst *float32, src *float32, n int, sub float32) float64
+// func expRowWide(dst *float32, src *float32, n int, sub float32, by float32) float64
 // Requires: AVX, AVX2, AVX512F, FMA3, SSE2
 TEXT ·expRowWide(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
@@ -1024,81 +1060,85 @@ TEXT ·expRowWide(SB), NOSPLIT, $0-40
 	VBROADCASTSS sub+24(FP), Y0
 	VXORPD       Y1, Y1, Y1
 	VXORPD       Y2, Y2, Y2
-	VBROADCASTSS sub+24(FP), Z1
-	VPXORQ       Z3, Z3, Z3
+	VBROADCASTSS by+28(FP), Y3
+	VBROADCASTSS by+28(FP), Z1
+	VBROADCASTSS sub+24(FP), Z2
+	VPXORQ       Z4, Z4, Z4
 
 exp_wide:
 	CMPQ          DX, $0x10
 	JL            exp_narrow
-	VMOVUPS       (CX), Z2
-	VSUBPS        Z1, Z2, Z2
-	VMOVUPS       fc2d10000<>+0(SB), Z4
-	VMAXPS        Z2, Z4, Z2
-	VMOVUPS       f42b20000<>+0(SB), Z4
-	VMINPS        Z2, Z4, Z2
-	VMULPS        f3fb8aa3b<>+0(SB), Z2, Z4
-	VRNDSCALEPS   $0x08, Z4, Z4
-	VFNMADD231PS  f3f318000<>+0(SB), Z4, Z2
-	VFNMADD231PS  fb95e8083<>+0(SB), Z4, Z2
-	VMOVUPS       f3ab511a7<>+0(SB), Z5
-	VFMADD213PS   f3c091d36<>+0(SB), Z2, Z5
-	VFMADD213PS   f3d2aac7a<>+0(SB), Z2, Z5
-	VFMADD213PS   f3e2aaa48<>+0(SB), Z2, Z5
-	VFMADD213PS   f3efffffe<>+0(SB), Z2, Z5
-	VFMADD213PS   f3f800000<>+0(SB), Z2, Z5
-	VFMADD213PS   f3f800000<>+0(SB), Z2, Z5
-	VSCALEFPS     Z4, Z5, Z2
-	VMOVUPS       Z2, (AX)
-	VCVTPS2PD     Y2, Z4
-	VADDPD        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z2, Y2
-	VCVTPS2PD     Y2, Z4
-	VADDPD        Z4, Z3, Z3
+	VMOVUPS       (CX), Z5
+	VMULPS        Z1, Z5, Z5
+	VSUBPS        Z2, Z5, Z5
+	VMOVUPS       fc2d10000<>+0(SB), Z6
+	VMAXPS        Z5, Z6, Z5
+	VMOVUPS       f42b20000<>+0(SB), Z6
+	VMINPS        Z5, Z6, Z5
+	VMULPS        f3fb8aa3b<>+0(SB), Z5, Z6
+	VRNDSCALEPS   $0x08, Z6, Z6
+	VFNMADD231PS  f3f318000<>+0(SB), Z6, Z5
+	VFNMADD231PS  fb95e8083<>+0(SB), Z6, Z5
+	VMOVUPS       f3ab511a7<>+0(SB), Z7
+	VFMADD213PS   f3c091d36<>+0(SB), Z5, Z7
+	VFMADD213PS   f3d2aac7a<>+0(SB), Z5, Z7
+	VFMADD213PS   f3e2aaa48<>+0(SB), Z5, Z7
+	VFMADD213PS   f3efffffe<>+0(SB), Z5, Z7
+	VFMADD213PS   f3f800000<>+0(SB), Z5, Z7
+	VFMADD213PS   f3f800000<>+0(SB), Z5, Z7
+	VSCALEFPS     Z6, Z7, Z5
+	VMOVUPS       Z5, (AX)
+	VCVTPS2PD     Y5, Z6
+	VADDPD        Z6, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z6
+	VADDPD        Z6, Z4, Z4
 	ADDQ          $0x40, AX
 	ADDQ          $0x40, CX
 	SUBQ          $0x10, DX
 	JMP           exp_wide
 
 exp_narrow:
-	VMOVUPD       Y3, Y1
-	VEXTRACTF64X4 $0x01, Z3, Y2
+	VMOVUPD       Y4, Y1
+	VEXTRACTF64X4 $0x01, Z4, Y2
 
 expRowWide_loop:
 	CMPQ         DX, $0x08
 	JL           expRowWide_tail
-	VMOVUPS      (CX), Y3
-	VSUBPS       Y0, Y3, Y3
-	VMOVUPS      fc2d10000<>+0(SB), Y4
-	VMAXPS       Y3, Y4, Y3
-	VMOVUPS      f42b20000<>+0(SB), Y4
-	VMINPS       Y3, Y4, Y3
-	VMULPS       f3fb8aa3b<>+0(SB), Y3, Y4
-	VROUNDPS     $0x08, Y4, Y4
-	VFNMADD231PS f3f318000<>+0(SB), Y4, Y3
-	VFNMADD231PS fb95e8083<>+0(SB), Y4, Y3
-	VMOVUPS      f3ab511a7<>+0(SB), Y5
-	VFMADD213PS  f3c091d36<>+0(SB), Y3, Y5
-	VFMADD213PS  f3d2aac7a<>+0(SB), Y3, Y5
-	VFMADD213PS  f3e2aaa48<>+0(SB), Y3, Y5
-	VFMADD213PS  f3efffffe<>+0(SB), Y3, Y5
-	VFMADD213PS  f3f800000<>+0(SB), Y3, Y5
-	VFMADD213PS  f3f800000<>+0(SB), Y3, Y5
-	VCVTPS2DQ    Y4, Y4
-	VPSRAD       $0x01, Y4, Y3
-	VPSUBD       Y3, Y4, Y4
-	VPADDD       i0000007f<>+0(SB), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y5, Y5
+	VMOVUPS      (CX), Y4
+	VMULPS       Y3, Y4, Y4
+	VSUBPS       Y0, Y4, Y4
+	VMOVUPS      fc2d10000<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      f42b20000<>+0(SB), Y5
+	VMINPS       Y4, Y5, Y4
+	VMULPS       f3fb8aa3b<>+0(SB), Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VFNMADD231PS f3f318000<>+0(SB), Y5, Y4
+	VFNMADD231PS fb95e8083<>+0(SB), Y5, Y4
+	VMOVUPS      f3ab511a7<>+0(SB), Y6
+	VFMADD213PS  f3c091d36<>+0(SB), Y4, Y6
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y4, Y6
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y4, Y6
+	VFMADD213PS  f3efffffe<>+0(SB), Y4, Y6
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y6
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y6
+	VCVTPS2DQ    Y5, Y5
+	VPSRAD       $0x01, Y5, Y4
+	VPSUBD       Y4, Y5, Y5
 	VPADDD       i0000007f<>+0(SB), Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y5, Y5
-	VMOVUPS      Y5, Y3
-	VMOVUPS      Y3, (AX)
-	VCVTPS2PD    X3, Y4
-	VADDPD       Y4, Y1, Y1
-	VEXTRACTF128 $0x01, Y3, X3
-	VCVTPS2PD    X3, Y4
-	VADDPD       Y4, Y2, Y2
+	VMULPS       Y4, Y6, Y6
+	VPADDD       i0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VMOVUPS      Y6, Y4
+	VMOVUPS      Y4, (AX)
+	VCVTPS2PD    X4, Y5
+	VADDPD       Y5, Y1, Y1
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y5
+	VADDPD       Y5, Y2, Y2
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, CX
 	SUBQ         $0x08, DX
@@ -1110,39 +1150,40 @@ expRowWide_tail:
 	LEAQ         tailmask<>+0(SB), BX
 	SHLQ         $0x02, DX
 	SUBQ         DX, BX
-	VMOVUPS      32(BX), Y3
-	VMASKMOVPS   (CX), Y3, Y4
-	VSUBPS       Y0, Y4, Y4
+	VMOVUPS      32(BX), Y4
+	VMASKMOVPS   (CX), Y4, Y5
+	VMULPS       Y3, Y5, Y5
+	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      fc2d10000<>+0(SB), Y0
-	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y5, Y0, Y5
 	VMOVUPS      f42b20000<>+0(SB), Y0
-	VMINPS       Y4, Y0, Y4
-	VMULPS       f3fb8aa3b<>+0(SB), Y4, Y0
+	VMINPS       Y5, Y0, Y5
+	VMULPS       f3fb8aa3b<>+0(SB), Y5, Y0
 	VROUNDPS     $0x08, Y0, Y0
-	VFNMADD231PS f3f318000<>+0(SB), Y0, Y4
-	VFNMADD231PS fb95e8083<>+0(SB), Y0, Y4
-	VMOVUPS      f3ab511a7<>+0(SB), Y5
-	VFMADD213PS  f3c091d36<>+0(SB), Y4, Y5
-	VFMADD213PS  f3d2aac7a<>+0(SB), Y4, Y5
-	VFMADD213PS  f3e2aaa48<>+0(SB), Y4, Y5
-	VFMADD213PS  f3efffffe<>+0(SB), Y4, Y5
-	VFMADD213PS  f3f800000<>+0(SB), Y4, Y5
-	VFMADD213PS  f3f800000<>+0(SB), Y4, Y5
+	VFNMADD231PS f3f318000<>+0(SB), Y0, Y5
+	VFNMADD231PS fb95e8083<>+0(SB), Y0, Y5
+	VMOVUPS      f3ab511a7<>+0(SB), Y3
+	VFMADD213PS  f3c091d36<>+0(SB), Y5, Y3
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y5, Y3
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y5, Y3
+	VFMADD213PS  f3efffffe<>+0(SB), Y5, Y3
+	VFMADD213PS  f3f800000<>+0(SB), Y5, Y3
+	VFMADD213PS  f3f800000<>+0(SB), Y5, Y3
 	VCVTPS2DQ    Y0, Y0
-	VPSRAD       $0x01, Y0, Y4
-	VPSUBD       Y4, Y0, Y0
-	VPADDD       i0000007f<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y5, Y5
+	VPSRAD       $0x01, Y0, Y5
+	VPSUBD       Y5, Y0, Y0
+	VPADDD       i0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y3, Y3
 	VPADDD       i0000007f<>+0(SB), Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y5, Y5
-	VMOVUPS      Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)
-	VANDPS       Y3, Y4, Y4
-	VCVTPS2PD    X4, Y0
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, Y5
+	VMASKMOVPS   Y5, Y4, (AX)
+	VANDPS       Y4, Y5, Y5
+	VCVTPS2PD    X5, Y0
 	VADDPD       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y4, X0
+	VEXTRACTF128 $0x01, Y5, X0
 	VCVTPS2PD    X0, Y0
 	VADDPD       Y0, Y2, Y2
 

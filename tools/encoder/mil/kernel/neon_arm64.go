@@ -16,8 +16,10 @@ func gemmWide(k int, a, a6 *float32, rs, cs int, b, b16, c *float32, ldc, add in
 	panic("kernel: no wide registers")
 }
 
-func expRowWide(dst, src *float32, n int, sub float32) float64 { panic("kernel: no wide registers") }
-func geluRowWide(dst, src *float32, n int)                     { panic("kernel: no wide registers") }
+func expRowWide(dst, src *float32, n int, sub, by float32) float64 {
+	panic("kernel: no wide registers")
+}
+func geluRowWide(dst, src *float32, n int) { panic("kernel: no wide registers") }
 
 // lanes is the width in which rows are walked and sums are formed, as on x86-64.
 const lanes = 8

@@ -10,7 +10,7 @@ func Softmax(dst, src []float32) {
 	}
 	_ = dst[len(src)-1]
 	if useAsm {
-		sum := exp(&dst[0], &src[0], len(src), maxRow(&src[0], len(src)))
+		sum := exp(&dst[0], &src[0], len(src), maxRow(&src[0], len(src)), 1)
 		scale(dst[:len(src)], float32(1/sum))
 		return
 	}
@@ -25,6 +25,18 @@ func Softmax(dst, src []float32) {
 		sum += float64(e)
 	}
 	scale(dst[:len(src)], float32(1/sum))
+}
+
+// softmaxScaled is Softmax of a row times a factor, in place, with the bytes of one after the other.
+func softmaxScaled(r []float32, by float32) {
+	// The largest product is that of the largest value: rounding keeps the order, for a factor above zero.
+	if !useWide || len(r) == 0 || !(by > 0 && by <= math.MaxFloat32) {
+		scale(r, by)
+		Softmax(r, r)
+		return
+	}
+	sum := exp(&r[0], &r[0], len(r), maxRow(&r[0], len(r))*by, by)
+	scale(r, float32(1/sum))
 }
 
 // scale multiplies each value by one factor.
@@ -45,7 +57,7 @@ func Exp(dst, src []float32) {
 	}
 	_ = dst[len(src)-1]
 	if useAsm {
-		exp(&dst[0], &src[0], len(src), 0)
+		exp(&dst[0], &src[0], len(src), 0, 1)
 		return
 	}
 	for i, v := range src {
@@ -53,10 +65,11 @@ func Exp(dst, src []float32) {
 	}
 }
 
-// exp is expRow in the widest registers that there are.
-func exp(dst, src *float32, n int, sub float32) float64 {
+// exp writes e to the power of src*by-sub and returns the sum, in the widest registers that there are. by is 1 but
+// where useWide is set.
+func exp(dst, src *float32, n int, sub, by float32) float64 {
 	if useWide {
-		return expRowWide(dst, src, n, sub)
+		return expRowWide(dst, src, n, sub, by)
 	}
 	return expRow(dst, src, n, sub)
 }

@@ -30,10 +30,10 @@ func maxRow(src *float32, n int) float32
 //go:noescape
 func expRow(dst *float32, src *float32, n int, sub float32) float64
 
-// expRowWide writes exp(src-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
+// expRowWide writes exp(src*by-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
 //
 //go:noescape
-func expRowWide(dst *float32, src *float32, n int, sub float32) float64
+func expRowWide(dst *float32, src *float32, n int, sub float32, by float32) float64
 
 // scaleRow writes src*by.
 //

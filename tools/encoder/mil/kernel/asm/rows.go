@@ -215,15 +215,15 @@ func exp(x VecVirtual) {
 }
 
 // expRow emits the row in eight lanes; wide takes sixteen while there are as many, and adds to the same eight sums
-// in the same order.
+// in the same order. Wide also multiplies by a factor first, in a rounding of its own.
 func expRow(wide bool) {
-	name := "expRow"
+	name, signature, of := "expRow", "func(dst, src *float32, n int, sub float32) float64", "src-sub"
 	if wide {
-		name = "expRowWide"
+		name, signature, of = "expRowWide", "func(dst, src *float32, n int, sub, by float32) float64", "src*by-sub"
 	}
-	TEXT(name, NOSPLIT, "func(dst, src *float32, n int, sub float32) float64")
+	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
-	Doc(name + " writes exp(src-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.")
+	Doc(name + " writes exp(" + of + ") and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
@@ -231,13 +231,17 @@ func expRow(wide bool) {
 	VBROADCASTSS(NewParamAddr("sub", 24), sub)
 	VXORPD(s0, s0, s0)
 	VXORPD(s1, s1, s1)
+	by := YMM()
 	if wide {
-		subs, sums := ZMM(), ZMM()
+		VBROADCASTSS(NewParamAddr("by", 28), by)
+		factors, subs, sums := ZMM(), ZMM(), ZMM()
+		VBROADCASTSS(NewParamAddr("by", 28), factors)
 		VBROADCASTSS(NewParamAddr("sub", 24), subs)
 		VPXORQ(sums, sums, sums)
 		wideRows("exp", n, []Register{dst, src}, func() {
 			v, d, h := ZMM(), ZMM(), YMM()
 			VMOVUPS(Mem{Base: src}, v)
+			VMULPS(factors, v, v)
 			VSUBPS(subs, v, v)
 			exp(v)
 			VMOVUPS(v, Mem{Base: dst})
@@ -252,6 +256,9 @@ func expRow(wide bool) {
 	}
 	rows(name, n, []Register{dst, src}, func(mask VecVirtual) {
 		v := load(src, mask)
+		if wide {
+			VMULPS(by, v, v)
+		}
 		VSUBPS(sub, v, v)
 		exp(v)
 		store(v, dst, mask)

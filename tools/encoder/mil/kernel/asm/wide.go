@@ -35,6 +35,16 @@ func wideGemm() {
 			VPXORD(acc[i][j], acc[i][j], acc[i][j])
 		}
 	}
+	// The lines of c are on their way from the next cache while the sums are made.
+	at := GP64()
+	MOVQ(c, at)
+	for i := range acc {
+		PREFETCHT0(Mem{Base: at})
+		PREFETCHT0(Mem{Base: at, Disp: 64})
+		if i+1 < rows {
+			ADDQ(ldc, at)
+		}
+	}
 	step := func(off int) {
 		b0, b1 := ZMM(), ZMM()
 		VMOVUPS(Mem{Base: b, Disp: off * 64}, b0)
