@@ -236,6 +236,8 @@ func TestDrift(t *testing.T) {
 		"the machine does not say which it is":      func(s *measure.Submission) { s.Machine.ID = "unknown" },
 		"the last session's control is another enc": func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = Digest("9") },
 		"the last session is unlike this one: ":     func(s *measure.Submission) { s.Work.Threads = 1 },
+		"control ran another program":               func(s *measure.Submission) { s.Arms[0].Program.Evaluator = Digest("9") },
+		"ran another program, by digest":            func(s *measure.Submission) { s.Arms[0].Program.SHA256 = Digest("9") },
 		"no warm run":                               func(s *measure.Submission) { s.Arms[0].Runs = s.Arms[0].Runs[:2] },
 		"without its control":                       func(s *measure.Submission) { s.Control = "c" },
 	} {

@@ -20,6 +20,9 @@ func DriftOf(now, last *Submission) (ratio float64, why string) {
 	if found := unlikeArms(a, b); found != "" {
 		return 0, "the last session's control is " + found
 	}
+	if a.Program != b.Program {
+		return 0, "the last session's control ran another program, by digest or build"
+	}
 	x, y := SpreadOf(values(a, Warm, Encode)), SpreadOf(values(b, Warm, Encode))
 	if x.N == 0 || y.N == 0 || y.Median <= 0 {
 		return 0, "no warm run of the control arm in one of the sessions"
