@@ -16,6 +16,8 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/governor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
@@ -201,15 +203,15 @@ func (s *Spec) execute(ctx context.Context, sup *supervisor.Supervisor, st *stag
 		return nil, err
 	}
 	memory := watchMemory()
-	g := watchRoom(available)
-	p.Stop = g.stop
+	g := governor.Watch(fit.Now().Bytes, available)
+	p.Stop = g.Stop
 	started := time.Now()
 	out, err := sup.Run(ctx, p)
-	g.end()
+	g.End()
 	if err != nil {
 		return nil, err
 	}
-	exit := exitOf(out, memory, g.stopped())
+	exit := exitOf(out, memory, g.Stopped())
 	planted := ""
 	if s.Kind != evidence.KindCoreML {
 		planted = stagedEncoder

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/governor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
@@ -48,10 +50,14 @@ func (p process) run(ctx context.Context) (*ended, error) {
 	room := memory.Available()
 	out.limit, out.available = room.LimitBytes, room.Bytes
 	out.before = memory.Reading{AvailableBytes: room.Bytes, FootprintBytes: new(int64), ResidentBytes: new(int64)}
+	guard := governor.Watch(fit.Now().Bytes, available)
+	defer guard.End()
+	over := make(chan struct{})
+	defer close(over)
 	var sampler *memory.Sampler
 	// The context ends the program as a stop and not as an error: what an interrupted run was is kept.
 	ran, err := sup.Run(context.WithoutCancel(ctx), supervisor.Program{
-		Path: p.dir + "/" + stagedCLI, Argv: p.arguments, Dir: p.dir, Env: p.env, Deadline: p.deadline, Stop: ctx.Done(),
+		Path: p.dir + "/" + stagedCLI, Argv: p.arguments, Dir: p.dir, Env: p.env, Deadline: p.deadline, Stop: either(ctx.Done(), guard.Stop, over),
 		Began:    func(pid int) { sampler = memory.Watch(pid, time.Now()) },
 		OnStderr: once(loaded(func() { r := sampler.Now(); out.atLoad = &r })),
 		OnStdout: once(spoken(func() { r := sampler.Now(); out.words = &r })),
@@ -63,7 +69,7 @@ func (p process) run(ctx context.Context) (*ended, error) {
 		return nil, fmt.Errorf("whisper-cli: %w", err)
 	}
 	out.stdout, out.stderr, out.wall = ran.Stdout.Data, ran.Stderr.Data, ran.Wall
-	out.exit = exitOf(ran.Status, ran.Late, ctx.Err() != nil)
+	out.exit = exitOf(ran.Status, ran.Late, ctx.Err() != nil, guard.Stopped())
 	out.processor = ran.User.Seconds() + ran.System.Seconds()
 	if ran.PeakBytes > 0 {
 		out.peakResident = &ran.PeakBytes
@@ -71,16 +77,36 @@ func (p process) run(ctx context.Context) (*ended, error) {
 	return out, nil
 }
 
-func exitOf(status syscall.WaitStatus, late, stopped bool) string {
+func exitOf(status syscall.WaitStatus, late, stopped, short bool) string {
 	switch {
 	case status.Signaled() && stopped:
 		return "interrupted"
+	case status.Signaled() && short:
+		return "memory"
 	case status.Signaled() && late:
 		return "timeout"
 	case status.Signaled():
 		return fmt.Sprintf("signal %d", status.Signal())
 	}
 	return fmt.Sprintf("code %d", status.ExitStatus())
+}
+
+// available is what the machine says is left; tests answer in its place.
+var available = func() *int64 { return memory.Available().Bytes }
+
+// either closes with the first of two channels, or never when the run has ended.
+func either(a, b, over <-chan struct{}) <-chan struct{} {
+	out := make(chan struct{})
+	go func() {
+		select {
+		case <-a:
+			close(out)
+		case <-b:
+			close(out)
+		case <-over:
+		}
+	}()
+	return out
 }
 
 // once shows what is kept of a stream to look until that has seen enough.

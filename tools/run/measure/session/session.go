@@ -15,6 +15,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 )
@@ -36,6 +37,12 @@ type running struct {
 func Run(ctx context.Context, p *Plan) (*measure.Submission, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
+	}
+	// A model whose header cannot be read is the runtime's to refuse.
+	if h, err := fit.ReadHeader(p.Model); err == nil {
+		if err := fit.Assess(fit.LowerBound(h, fit.Run), fit.Now(), fit.DefaultReserve).Refusal(); err != nil {
+			return nil, err
+		}
 	}
 	// Its supervisor removes the folder where this process was killed and cannot; each run has another, which ends the program.
 	guard, err := supervisor.Start()

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -177,6 +179,39 @@ func TestFailedRuns(t *testing.T) {
 	if s := mustRun(t, p); s.Arms[0].Runs[0].Exit != "timeout" {
 		t.Errorf("a run past its deadline ended with %s", s.Arms[0].Runs[0].Exit)
 	}
+}
+
+// TestMemoryEmergency holds that a run is stopped as the memory ends, before the system would kill it, and says so.
+func TestMemoryEmergency(t *testing.T) {
+	real := available
+	defer func() { available = real }()
+	var reads atomic.Int64
+	available = func() *int64 {
+		left := int64(1) << 50
+		if reads.Add(1) > 2 {
+			left = 1
+		}
+		return &left
+	}
+	s := mustRun(t, newPlan(t, "exec sleep 600"))
+	for _, r := range s.Arms[0].Runs {
+		if r.Exit != "memory" || !slices.Contains(r.Excluded, reason.MeasuredRunFailed) {
+			t.Errorf("run %d ended with %s, excluded for %v", r.Index, r.Exit, r.Excluded)
+		}
+	}
+}
+
+// TestFitRefusal holds that a model which cannot fit is refused before anything is staged.
+func TestFitRefusal(t *testing.T) {
+	p := newPlan(t, said)
+	var header []byte
+	for _, v := range []uint32{0x67676d6c, 51864, 1500, 1 << 18, 1 << 12, 1 << 12, 448, 1 << 18, 1 << 12, 1 << 12, 80, 1} {
+		header = binary.LittleEndian.AppendUint32(header, v)
+	}
+	if err := os.WriteFile(p.Model, header, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, p, reason.FitExceeded)
 }
 
 // TestReports holds what public reports show of runs whose time is no figure though the program ended with 0, and of log lines that say
