@@ -20,16 +20,29 @@ typedef NS_ENUM(NSInteger, MLMultiArrayDataType) {
     MLMultiArrayDataTypeInt32 = 0x20000 | 32,
 };
 
+typedef NS_ENUM(NSInteger, MLReshapeFrequencyHint) {
+    MLReshapeFrequencyHintFrequent = 0,
+    MLReshapeFrequencyHintInfrequent = 1,
+};
+
+typedef NS_ENUM(NSInteger, MLSpecializationStrategy) {
+    MLSpecializationStrategyDefault = 0,
+    MLSpecializationStrategyFastPrediction = 1,
+};
+
+@protocol MTLDevice;
+@class MLParameterKey;
+
 @interface MLOptimizationHints : NSObject <NSCopying>
-@property (nonatomic) NSInteger reshapeFrequency;
-@property (nonatomic) NSInteger specializationStrategy;
+@property (nonatomic) MLReshapeFrequencyHint reshapeFrequency;
+@property (nonatomic) MLSpecializationStrategy specializationStrategy;
 @end
 
 @interface MLModelConfiguration : NSObject <NSCopying>
 @property (nonatomic) MLComputeUnits computeUnits;
 @property (nonatomic) BOOL allowLowPrecisionAccumulationOnGPU;
-@property (nonatomic, strong, nullable) id preferredMetalDevice;
-@property (nonatomic, strong, nullable) NSDictionary *parameters;
+@property (nonatomic, strong, nullable) id<MTLDevice> preferredMetalDevice;
+@property (nonatomic, strong, nullable) NSDictionary<MLParameterKey *, id> *parameters;
 @property (nonatomic, copy) MLOptimizationHints *optimizationHints;
 @property (nonatomic, copy, nullable) NSString *functionName;
 @end
@@ -64,7 +77,7 @@ typedef NS_ENUM(NSInteger, MLMultiArrayDataType) {
 @end
 
 @interface MLArrayBatchProvider : NSObject <MLBatchProvider>
-- (instancetype)initWithFeatureProviderArray:(NSArray *)array;
+- (instancetype)initWithFeatureProviderArray:(NSArray<id<MLFeatureProvider>> *)array;
 @end
 
 @interface MLPredictionOptions : NSObject
