@@ -117,6 +117,13 @@ bool contiguous(MLMultiArray *array) {
 
 }  // namespace
 
+@implementation MLParameterKey
+- (id)copyWithZone:(NSZone *)zone {
+    (void)zone;
+    return self;
+}
+@end
+
 @implementation MLOptimizationHints
 @synthesize reshapeFrequency, specializationStrategy;
 

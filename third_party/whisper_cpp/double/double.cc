@@ -30,7 +30,7 @@ struct whisper_coreml_context {
     explicit whisper_coreml_context(std::unique_ptr<Evaluator> started) : evaluator(std::move(started)) {}
 
     std::unique_ptr<Evaluator> evaluator;
-    // Predictions that were asked for, and those of them that left the caller's output as it was. A context is const to the
+    // Predictions that were asked for, and those of them that Core ML failed. A context is const to the
     // function that predicts.
     mutable std::atomic<uint64_t> predictions{0};
     mutable std::atomic<uint64_t> failed{0};
@@ -125,9 +125,7 @@ extern "C" void whisper_coreml_encode(
             return;  // upstream: memcpy(out, NULL, 0)
     }
     if (output.feature != "output") {
-        ctx->failed++;
-        log_line("coreml_double: prediction failed: the output is called '" + one_line(output.feature) + "', expected 'output'");
-        return;  // upstream asks for a feature that is not there, and gets nil
+        return;  // upstream asks for a feature that is not there, gets nil, and says nothing
     }
     memcpy(out, output.data.get(), size_t(output.count()) * sizeof(float));
 }

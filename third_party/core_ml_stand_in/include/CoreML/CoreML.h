@@ -31,7 +31,10 @@ typedef NS_ENUM(NSInteger, MLSpecializationStrategy) {
 };
 
 @protocol MTLDevice;
-@class MLParameterKey;
+
+// Nobody here asks for a parameter.
+@interface MLParameterKey : NSObject <NSCopying>
+@end
 
 @interface MLOptimizationHints : NSObject <NSCopying>
 @property (nonatomic) MLReshapeFrequencyHint reshapeFrequency;

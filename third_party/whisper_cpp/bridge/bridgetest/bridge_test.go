@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,7 +72,19 @@ func (s setup) run(t *testing.T, bridge string) did {
 	return did{out.String(), log.String(), end}
 }
 
-// same runs both bridges and says what both did; a difference fails the test.
+// ended is how an evaluator ended whose pipe was closed before it was done: by itself or by SIGPIPE, whichever comes first.
+var ended = regexp.MustCompile(`, and the evaluator (?:was )?ended (?:with exit code|by signal) [0-9]+`)
+
+// neutral is a log without the name of whose it is.
+func neutral(log string) string {
+	for _, name := range []string{"coreml_double: ", "coreml_stand_in: "} {
+		log = strings.ReplaceAll(log, name, "(bridge): ")
+	}
+	return ended.ReplaceAllString(log, ", and the evaluator ended")
+}
+
+// same runs both bridges and says what both did; a difference fails the test. Their lines on stderr are the same but for the name
+// at the start, and for a relative path, which Foundation makes absolute.
 func same(t *testing.T, name string, s setup) did {
 	t.Helper()
 	double, upstream := s.run(t, "DOUBLE_HARNESS"), s.run(t, "UPSTREAM_HARNESS")
@@ -84,6 +97,9 @@ func same(t *testing.T, name string, s setup) did {
 				t.Errorf("%s: a line without %q on stderr: %s", name, prefix, line)
 			}
 		}
+	}
+	if x, y := neutral(double.log), neutral(upstream.log); s.dir == "" && x != y {
+		t.Errorf("%s: the double says\n%sand upstream's bridge\n%s", name, x, y)
 	}
 	return upstream
 }
