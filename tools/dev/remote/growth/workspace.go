@@ -16,7 +16,7 @@ func workspace(root string, n int) map[string]string {
 	files := map[string]string{
 		"MODULE.bazel": fmt.Sprintf(`module(name = "growth")
 
-bazel_dep(name = "rules_coreml_gate", version = "0.0.0")
+bazel_dep(name = "rules_coreml_gate")
 local_path_override(
     module_name = "rules_coreml_gate",
     path = %q,
