@@ -86,7 +86,11 @@ func (h *hand) differ(subjects []statement.Resource) []reason.Reason {
 			encoders = append(encoders, name)
 		}
 		if want := statement.DigestOf(subjects, as); want == "" || h.ships[name] != want {
-			out = append(out, reason.Errorf(reason.FileUnlisted, name, "what was gated as "+as+", "+want, "%s", h.ships[name]).Reason)
+			expected := "what was gated as " + as + ", " + want
+			if as == statement.SubjectCLI { // under whatever name; a file that is no program is none of the gate's either
+				expected = "only what was gated: a .bin, its .mlmodelc, and " + as + " under any name, " + want
+			}
+			out = append(out, reason.Errorf(reason.FileUnlisted, name, expected, "%s", h.ships[name]).Reason)
 		}
 	}
 	for _, model := range models {
