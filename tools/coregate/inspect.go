@@ -186,6 +186,11 @@ func headline(r *artifact.Report) string {
 	if r.Encoder != nil {
 		names = append(names, filepath.Base(r.Encoder.Path))
 	}
+	if len(names) == 0 {
+		for _, path := range r.Given {
+			names = append(names, filepath.Base(path))
+		}
+	}
 	subject := strings.Join(names, " with ")
 	switch {
 	case r.Shippable:

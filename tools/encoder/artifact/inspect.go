@@ -33,6 +33,8 @@ type Options struct {
 
 // Report is the answer about one pair.
 type Report struct {
+	// Given are the paths that were to be judged, of which nothing may have been read.
+	Given []string `json:"-"`
 	// Verdict follows from Reasons. Shippable is true for a pass of a whole
 	// pair: model and compiled encoder, where the runtime finds them.
 	verdict.Findings
@@ -90,6 +92,11 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{}
+	for _, path := range []string{modelPath, encoderPath} {
+		if path != "" {
+			r.Given = append(r.Given, path)
+		}
+	}
 	var found findings
 	var m *ggml.Model
 	if modelPath != "" {
