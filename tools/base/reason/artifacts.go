@@ -69,6 +69,8 @@ const (
 	PairingFiner           = "PAIRING_FINER"
 	PairingUnmatched       = "PAIRING_UNMATCHED"
 	EncoderAlone           = "ENCODER_ALONE"
+	GeluApproximate        = "GELU_APPROXIMATE"
+	PaletteScaled          = "PALETTE_SCALED"
 	TorchUntested          = "TORCH_UNTESTED"
 	ProducerUnknown        = "PRODUCER_UNKNOWN"
 )
@@ -156,6 +158,8 @@ var artifacts = Table{
 	{Code: EncoderAlone, Class: Inconclusive, Means: "The encoder was inspected without its model, so its shapes and weights could not be compared.", Do: "Give the model too: coregate inspect MODEL.bin ENCODER."},
 
 	// Facts worth showing.
+	{Code: GeluApproximate, Class: Note, Means: "The program computes GELU by an approximation; the model has the exact one. The two differ by up to 5e-4 in each activation, which the policies for float16 let pass.", Do: "Convert with the exact GELU, or look at the numbers (coregate parity): converters have swapped the two without a word."},
+	{Code: PaletteScaled, Class: Note, Means: "Weights have a palette for each group of channels, or a scale for each channel. Of scaled palettes it is reported that macOS 26 aborts in mps.dequantize when such a model is loaded for the GPU or the Neural Engine. This was not tried here.", Do: "Load it on macOS 26 at the compute units that you ship for (coremlprobe), or palettise per tensor."},
 	{Code: TorchUntested, Class: Note, Means: "The converter's torch is newer than the newest one that coremltools was tested with (2.7.0); it warns of unexpected errors.", Do: "Convert with torch 2.7.0 or older when numbers drift."},
 	{Code: ProducerUnknown, Class: Note, Means: "The artifact does not say which converter made it.", Do: "Record the producer where it is made."},
 }

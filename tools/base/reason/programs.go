@@ -13,6 +13,7 @@ const (
 	BinaryLibraryPath      = "BINARY_LIBRARY_PATH"
 	BinaryUnsigned         = "BINARY_UNSIGNED"
 	BinarySignatureBroken  = "BINARY_SIGNATURE_BROKEN"
+	BinaryTrailing         = "BINARY_TRAILING"
 	BinaryNoSymbols        = "BINARY_NO_SYMBOLS"
 )
 
@@ -39,6 +40,8 @@ var programs = Table{
 		Do: "Sign it, ad hoc at least; then hash it."},
 	{Code: BinarySignatureBroken, Class: Fail, Means: "The program changed after it was signed: macOS kills it when it reaches what changed.",
 		Do: "Build it again, or sign it again; then hash it."},
+	{Code: BinaryTrailing, Class: Note, Means: "Bytes stand behind the program's code signature, which does not cover them. The system runs the program; codesign --strict refuses it. The digest of the file covers them.",
+		Do: "Find out which tool wrote them, such as a linker that pads the file; strip and sign again."},
 	{Code: BinaryNoSymbols, Class: Note, Means: "The symbol table does not show the bridge's functions, since the program was stripped; its texts were judged alone.",
 		Do: "Nothing, or keep symbols to see more."},
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
@@ -186,6 +187,9 @@ func TestCompressed(t *testing.T) {
 			r := expect(t, model, pkg, Options{ContentsOnly: true})
 			if p := r.Encoder.Precision; p.Class != "compressed" || len(p.Compression) != 1 || p.Compression[0].String() != c.scheme {
 				t.Errorf("expected %q, found %+v", c.scheme, p)
+			}
+			if note, want := slices.Contains(codes(r.Notes), "PALETTE_SCALED"), strings.HasSuffix(c.scheme, " palettes"); note != want {
+				t.Errorf("noted as palettes that trouble macOS 26: %t, want %t", note, want)
 			}
 			// The same weights with that one matrix of another model.
 			other := wide

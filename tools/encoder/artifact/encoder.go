@@ -22,6 +22,8 @@ type encoder struct {
 	path      string
 	art       *bundle.Artifact // nil where it could not be opened at all
 	inventory *Inventory       // nil for a single file
+	// approximate says how the program approximates GELU; empty where it does not.
+	approximate string
 	findings
 }
 

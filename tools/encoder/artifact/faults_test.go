@@ -117,6 +117,12 @@ func TestNamedFaults(t *testing.T) {
 				d.Description.States = []spec.Feature{{Name: "cache", Kind: spec.StateFeature, Array: &spec.Array{Shape: []int64{1}, DType: spec.ArrayFloat16}}}
 			})
 		}, []string{"FEATURE_STATE"}, "FEATURE_STATE", nil},
+		{"GELU by tanh", func(t *testing.T, enc string) {
+			edit(t, filepath.Join(enc, "model.mil"), "EXACT", "TANH_APPROXIMATION")
+		}, nil, "GELU_APPROXIMATE", []string{"TANH_APPROXIMATION"}},
+		{"GELU by sigmoid", func(t *testing.T, enc string) {
+			edit(t, filepath.Join(enc, "model.mil"), "EXACT", "SIGMOID_APPROXIMATION")
+		}, []string{"PAIRING_PLACE"}, "GELU_APPROXIMATE", []string{"SIGMOID_APPROXIMATION"}},
 		{"an operation of a later set", func(t *testing.T, enc string) {
 			edit(t, filepath.Join(enc, "model.mil"), "= softmax(", "= scaled_dot_product_attention(")
 		}, nil, "OPERATION_TOO_NEW", []string{"iOS 18", "scaled_dot_product_attention"}},

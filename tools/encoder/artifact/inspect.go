@@ -309,6 +309,7 @@ func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
 	list, d := collectWeights(main, a)
 	p := precision(main, list, d)
 	x.Precision = &p
+	e.trouble(main, d, p.Compression)
 	x.Operations = operations(main)
 	if m == nil || m.TestStub() || e.has(unpaired) {
 		return nil

@@ -35,7 +35,9 @@ func (e *encoder) misplaced(ctx context.Context, p *pairing, f *flow, main *mil.
 		e.fault(reason.PairingPlace, at, few(missing)+" in "+what, "an operation that does not read it")
 	default:
 		found := "they are read, and connected otherwise"
-		if a, b := p.exchanged(ctx, f, expected, main, e.art); a != "" {
+		if e.approximate != "" {
+			found = "they are read, and GELU is approximated: " + e.approximate
+		} else if a, b := p.exchanged(ctx, f, expected, main, e.art); a != "" {
 			found = fmt.Sprintf("%s and %s exchanged", a, b)
 		}
 		e.fault(reason.PairingPlace, at, few(expected)+", each in its own place in "+what, fmt.Sprintf("%s (%.1f dB)", found, max(f.wrong.SNR, -400)))

@@ -153,7 +153,7 @@ func TestWrongPlaces(t *testing.T) {
 					}
 				}
 			}
-		}, reason.PairingPlace, "connected otherwise"},
+		}, reason.PairingPlace, "GELU is approximated: mode SIGMOID_APPROXIMATION"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := rewire.Clone(r.main())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
@@ -84,9 +85,38 @@ func (r *reducer) function(f *mil.Function) (*mil.Program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %s: %w", op.Line, op.Type, err)
 		}
-		out.Body.Ops = append(out.Body.Ops, c)
+		out.Body.Ops = append(out.Body.Ops, exactGelu(c))
 	}
 	return &mil.Program{Major: 1, Minor: 3, Functions: []*mil.Function{out}}, nil
+}
+
+// exactGelu gives an operation that computes GELU by tanh, or the constant that tells it to, the exact mode. Which tensors an
+// operation reads is asked here; what it computes differs too little to tell, and too much for the limits of equal functions.
+func exactGelu(op *mil.Op) *mil.Op {
+	const tanh = "TANH_APPROXIMATION"
+	c := *op
+	if mode, _ := op.Attr("val").AsString(); op.Type == "const" && mode == tanh {
+		c.Attrs = slices.Clone(op.Attrs)
+		for i := range c.Attrs {
+			if c.Attrs[i].Name == "val" {
+				c.Attrs[i].Value = mil.StringValue("EXACT")
+			}
+		}
+		return &c
+	}
+	if op.Type != "gelu" {
+		return op
+	}
+	c.Inputs = slices.Clone(op.Inputs)
+	for i, a := range c.Inputs {
+		if len(a.Bindings) != 1 || a.Name != "mode" {
+			continue
+		}
+		if mode, _ := a.Bindings[0].Value.AsString(); mode == tanh {
+			c.Inputs[i].Bindings = []mil.Binding{{Value: mil.StringValue("EXACT")}}
+		}
+	}
+	return &c
 }
 
 // Live is the set of operations that an output of the function depends on.

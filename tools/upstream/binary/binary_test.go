@@ -142,6 +142,20 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
+// Bytes behind the signature are no part of what is signed, and no reason to fail.
+func TestBytesBehindTheSignature(t *testing.T) {
+	program := whisperCLI().bytes(signature(flagAdHoc, 0))
+	for extra, want := range map[string]string{"": "BINARY_NO_SYMBOLS", "\x00": "BINARY_TRAILING BINARY_NO_SYMBOLS", "appended": "BINARY_TRAILING BINARY_NO_SYMBOLS"} {
+		id, err := Parse("cli", append(slices.Clone(program), extra...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := codes(Check("cli", id, Want{})); got != want || id.Behind != len(extra) {
+			t.Errorf("%q behind it: %s, %d bytes, want %s", extra, got, id.Behind, want)
+		}
+	}
+}
+
 // codes lists the codes of reasons in order.
 func codes(reasons []reason.Reason) string {
 	var out []string

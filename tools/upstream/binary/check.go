@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -22,7 +23,7 @@ type Want struct {
 	SHA256 string
 }
 
-// Check holds an identity against what was expected. Path is where the reasons point to.
+// Check compares an identity with what was expected. Path is where the reasons point to.
 func Check(path string, id *Identity, want Want) []reason.Reason {
 	out := []reason.Reason{}
 	add := func(code, expected, found string) {
@@ -58,6 +59,9 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 	}
 	if id.Broken != "" {
 		add(reason.BinarySignatureBroken, "bytes that the signature matches", id.Broken)
+	}
+	if id.Behind > 0 {
+		add(reason.BinaryTrailing, "a file that ends with its signature", fmt.Sprintf("%d bytes behind it", id.Behind))
 	}
 	checkCoreML(id, want, add)
 	return out

@@ -66,6 +66,8 @@ type Identity struct {
 	Signature string `json:"signature"`
 	// Broken says what of the file its signature does not match; empty without a signature.
 	Broken string `json:"signature_broken"`
+	// Behind counts the bytes behind the signature, which it does not cover.
+	Behind int `json:"bytes_behind_signature"`
 	// CDHash is the code directory's hash, 40 hexadecimal digits, empty without a signature. Two signings of
 	// equal code may differ in it: it says which signature this is, not which code.
 	CDHash string `json:"cdhash"`

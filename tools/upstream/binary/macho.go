@@ -137,6 +137,7 @@ func (id *Identity) readLoad(f *macho.File, load macho.Load, data []byte) error 
 		if at+n > uint64(len(data)) {
 			return fmt.Errorf("code signature at %d of %d bytes, beyond the end of the file at %d", at, n, len(data))
 		}
+		id.Behind = len(data) - int(at+n)
 		return id.readSignature(data[at:at+n], data[:at])
 	}
 	return nil
