@@ -49,7 +49,7 @@ func (s *session) differences(log io.Writer) error {
 	for _, f := range found {
 		fmt.Fprintf(&text, "\n- %s", f)
 	}
-	text.WriteString("\n\nOn any machine with a checkout:\n\n    coregate verify --key public.pem --lane " + s.summary.Lane + " receipt.signed.json\n    coregate report gate/receipt.json --out page.html\n")
+	text.WriteString("\n\nOn any machine with a checkout:\n\n    coregate " + strings.Join(s.verification(""), " ") + "\n    coregate report gate/receipt.json --out page.html\n")
 	if err := os.WriteFile(filepath.Join(s.folder, "differences.md"), []byte(text.String()), 0o644); err != nil {
 		return err
 	}

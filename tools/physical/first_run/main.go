@@ -1,17 +1,17 @@
 // Command first_run is for the first person who has a Mac: one command that runs everything which only a Mac can show.
 //
-//	bazel run //gate:first_run                    or, with Go at hand:
+//	bazel run //gate:first_run                    or, where Go is installed:
 //	go run ./tools/physical/first_run [-folder DIR] [-only NAME,NAME] [-list]
 //
 // It checks the host, runs the Go tests, the probe's own check, coremlc, the corpus of hard values through Core ML, parity through Core
-// ML, and the gate on the physical lane; signs the receipt with a key made for the occasion, verifies it and makes its page; and holds
-// what came out to what the documents expect. It never stops at the first failure, and says where it is. Everything lies in
+// ML, and the gate on the physical lane; signs the receipt with a key made for the occasion, verifies it and makes its page; and
+// compares what came out with what the documents expect. It never stops at the first failure, and says where it is. Everything lies in
 // one folder (first_run-DATE if none is named): a log of every step, receipts, evidence, reports, differences.md and summary.json.
 // `coregate verify` and `coregate report` read it on any machine. It exits 0 if every step passed, 1 if one did not, 2 if
 // it could not start.
 //
 // On Linux the same runs over the stand-in for Core ML (docs/bridge.md), but for what only Xcode has, so that all else of it is
-// tried before a Mac is at hand. This was never run on a Mac by this project's own CI.
+// tried without a Mac. This was never run on a Mac by this project's own CI.
 package main
 
 import (
@@ -194,7 +194,7 @@ func (s *session) one(head string, i int, st step) result {
 	if missing, ok := err.(absent); ok {
 		r.Status, r.Why = notHere, string(missing)
 	} else if err != nil {
-		r.Status, r.Why = failed, err.Error()
+		r.Status, r.Why = failed, strings.ReplaceAll(err.Error(), "\n", "; ")
 		fmt.Fprintf(log, "first_run: %v\n", err)
 	}
 	return r

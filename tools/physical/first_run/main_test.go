@@ -21,18 +21,24 @@ info)
   *) echo "$FAKE/$last" ;;
   esac
   ;;
-query) exit 7 ;;
+query) case $* in *//gate:bench) echo //gate:bench ;; *) exit 7 ;; esac ;;
 cquery)
   for last; do :; done
   case $last in
-  *tiny.en) echo model.bin ;;
+  *tiny.en) echo external/models/model.bin ;;
   *encoder) echo gate/e-encoder.mlmodelc ;;
   *coremlprobe_over_stand_in) echo coremlprobe_over_stand_in ;;
   *) echo gate_evaluator ;;
   esac
   ;;
 test) exit 3 ;;
-run) echo '{"verdict":"pass"}' ;;
+run)
+  case $* in
+  *//gate:bench*) exit 3 ;;
+  *--model*) case $* in *"--model $FAKE/output_base/external/models/model.bin "*) ;; *) exit 9 ;; esac ;;
+  esac
+  echo '{"verdict":"pass"}'
+  ;;
 esac
 `
 
@@ -42,7 +48,7 @@ func here(t *testing.T, receipt string) (folder string) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"MODULE.bazel": "", "bin/bazel": fakeBazel, "fake/bazel-bin/gate/receipt.json": receipt, "fake/bazel-bin/gate/coreml_run.evidence.json": "{}",
-		"fake/bazel-bin/gate/coreml_run.spec.json": "{}", "fake/bazel-testlogs/gate/markers_test/test.log": "no",
+		"fake/bazel-bin/gate/coreml_run.spec.json": "{}", "testdata/speech/jfk.txt": "words", "fake/bazel-testlogs/gate/markers_test/test.log": "no",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -88,14 +94,14 @@ func TestNeverStops(t *testing.T) {
 		read(t, filepath.Join(folder, r.Log))
 	}
 	for step, want := range map[string]string{
-		"go": failed, "probe": failed, "encoder": passed, "hard": passed, "parity": passed, "gate": failed, "placement": notHere, "timings": notHere,
+		"go": failed, "probe": failed, "encoder": passed, "hard": passed, "parity": passed, "gate": failed, "placement": notHere, "timings": passed,
 		"sign": passed, "report": passed, "differences": failed,
 	} {
 		if statuses[step] != want {
 			t.Errorf("step %s: %q, want %q", step, statuses[step], want)
 		}
 	}
-	for _, file := range []string{"gate/receipt.json", "gate/coreml_run.evidence.json", "gate/tests/markers_test/test.log", "public.pem", "receipt.signed.json", "hard.json"} {
+	for _, file := range []string{"gate/receipt.json", "gate/coreml_run.evidence.json", "gate/tests/markers_test/test.log", "public.pem", "receipt.signed.json", "hard.json", "gate/reference.txt"} {
 		read(t, filepath.Join(folder, file))
 	}
 	for _, file := range []string{"private.pem", "gate/coreml_run.spec.json"} {
@@ -107,6 +113,7 @@ func TestNeverStops(t *testing.T) {
 	for _, want := range []string{
 		"lane_identity.core_ml: expected coreml_stand_in, found coreml_double", "verdict: expected pass, found fail",
 		"markers: LOAD_MARKER_ABSENT: expected one, found none", "judgement canary: expected pass, found no such judgement", "step gate: expected to pass",
+		"coregate verify --key public.pem --lane emulated --allow-unsupported-pin --evidence gate/coreml_run.evidence.json --reference gate/reference.txt receipt.signed.json",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("differences.md does not say %q:\n%s", want, text)
@@ -121,7 +128,7 @@ func TestOnLinuxUpstreamsBridgeRuns(t *testing.T) {
 	folder := here(t, badReceipt)
 	run([]string{"-folder", folder, "-only", "gate"}, &bytes.Buffer{}, &bytes.Buffer{})
 	calls := read(t, filepath.Join(os.Getenv("FAKE"), "calls"))
-	if !strings.Contains(calls, "test --//third_party/whisper_cpp:bridge=upstream --keep_going") {
+	if !strings.Contains(calls, "test --//third_party/whisper_cpp:bridge=upstream --noshow_progress --keep_going") {
 		t.Errorf("Bazel was called by\n%s", calls)
 	}
 }

@@ -48,11 +48,11 @@ func (s *session) steps() []step {
 		{"hard", "the corpus of hard values", s.hard},
 		{"parity", "parity of Core ML's own answer, through coremlprobe", s.parity},
 		{"gate", "the gate of tiny.en: markers, canary, contrast, contract, parity, transcript, words", s.gate},
-		{"placement", "where the encoder ran", func(log io.Writer) error { return s.optional(log, "placement") }},
-		{"timings", "what it cost", func(log io.Writer) error { return s.optional(log, "measurement") }},
+		{"placement", "where the encoder ran", s.placement},
+		{"timings", "what it cost", s.timings},
 		{"sign", "the receipt, signed with a key of this run and verified", s.sign},
 		{"report", "the receipt as a page", s.report},
-		{"differences", "what came out, held to what the documents expect", s.differences},
+		{"differences", "what came out, compared with what the documents expect", s.differences},
 	}
 }
 
@@ -66,7 +66,7 @@ func (s *session) flags() []string {
 
 // call runs Bazel with the flags after its command, its output in the log, and returns what it printed.
 func (s *session) call(log io.Writer, command string, args ...string) ([]byte, error) {
-	all := append(append([]string{command}, s.flags()...), args...)
+	all := append(append([]string{command}, s.flags()...), append([]string{"--noshow_progress"}, args...)...)
 	fmt.Fprintf(log, "$ bazel %s\n", strings.Join(all, " "))
 	cmd := exec.Command(s.bazel, all...)
 	var out bytes.Buffer
@@ -79,7 +79,7 @@ func (s *session) call(log io.Writer, command string, args ...string) ([]byte, e
 
 // coregate runs the project's command and writes what it prints to a file of the folder, whatever its verdict.
 func (s *session) coregate(log io.Writer, file string, args ...string) error {
-	out, err := s.call(log, "run", append([]string{"--noshow_progress", "--ui_event_filters=-info", "//tools/coregate", "--"}, args...)...)
+	out, err := s.call(log, "run", append([]string{"--ui_event_filters=-info", "//tools/coregate", "--"}, args...)...)
 	if file != "" && len(out) > 0 {
 		if werr := os.WriteFile(filepath.Join(s.folder, file), out, 0o644); werr != nil {
 			return werr
@@ -97,14 +97,18 @@ func (s *session) file(log io.Writer, target, ending string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	root, err := s.call(log, "info", "execution_root")
-	if err != nil {
-		return "", err
-	}
 	for line := range strings.Lines(string(out)) {
-		if line = strings.TrimSpace(line); strings.HasSuffix(line, ending) && line != "" {
-			return filepath.Join(strings.TrimSpace(string(root)), line), nil
+		line = strings.TrimSpace(line)
+		if !strings.HasSuffix(line, ending) || line == "" {
+			continue
 		}
+		// A source file of another repository is no output: an action's folder has a link to it only where an action wanted it.
+		below := "execution_root"
+		if strings.HasPrefix(line, "external/") {
+			below = "output_base"
+		}
+		root, err := s.call(log, "info", below)
+		return filepath.Join(strings.TrimSpace(string(root)), line), err
 	}
 	return "", fmt.Errorf("%s: expected an output that ends in %q, found %q", target, ending, strings.Fields(string(out)))
 }
@@ -179,8 +183,13 @@ func (s *session) parity(log io.Writer) error {
 func (s *session) gate(log io.Writer) error {
 	_, terr := s.call(log, "test", "--keep_going", "--test_output=errors", "--test_tag_filters=-manual", "//gate:all")
 	_, berr := s.call(log, "build", "--keep_going", "--output_groups=+observations,+evidence", "//gate:receipt", "//gate:coreml_run", "//gate:canary_run", "//gate:contrast_run", "//gate:words")
-	return errors.Join(terr, berr, s.collect(log))
+	// The words that the transcript is judged by, so that the folder has all that its verification reads.
+	rerr := copyTo(filepath.FromSlash("testdata/speech/jfk.txt"), filepath.Join(s.folder, reference))
+	return errors.Join(terr, berr, rerr, s.collect(log))
 }
+
+// reference is where the folder has the words that were said.
+const reference = "gate/reference.txt"
 
 // collect copies receipts, evidence, observations and judgements out of bazel-bin, and the tests' logs.
 func (s *session) collect(log io.Writer) error {
@@ -228,16 +237,36 @@ func copyTo(from, to string) error {
 	return os.WriteFile(to, data, 0o644)
 }
 
-// optional builds a target of the gate that the project may not have yet.
-func (s *session) optional(log io.Writer, name string) error {
-	target := "//gate:" + name
+// exists says that a target of the gate is absent, if it is: the project may not have it yet.
+func (s *session) exists(target string) error {
 	if out, err := exec.Command(s.bazel, "query", "--noshow_progress", target).Output(); err != nil || len(bytes.TrimSpace(out)) == 0 {
 		return absent("there is no " + target)
 	}
-	if _, err := s.call(log, "build", target); err != nil {
+	return nil
+}
+
+func (s *session) placement(log io.Writer) error {
+	if err := s.exists("//gate:placement"); err != nil {
+		return err
+	}
+	if _, err := s.call(log, "build", "//gate:placement"); err != nil {
 		return err
 	}
 	return s.collect(log)
+}
+
+// timings measures, and keeps a submission whose runs the filter excluded too: a hosted machine is a virtual one.
+func (s *session) timings(log io.Writer) error {
+	if err := s.exists("//gate:bench"); err != nil {
+		return err
+	}
+	submission := filepath.Join(s.folder, "timings.json")
+	_, err := s.call(log, "run", "//gate:bench", "--", "--out="+submission)
+	var exit *exec.ExitError
+	if excluded := errors.As(err, &exit) && exit.ExitCode() == 3; err != nil && !excluded {
+		return err
+	}
+	return s.coregate(log, "", "bench", "report", submission, "--out", filepath.Join(s.folder, "timings.html"))
 }
 
 // sign makes a key whose private half nobody keeps: it binds the receipt to this run, and to no person.
@@ -270,11 +299,28 @@ func (s *session) sign(log io.Writer) error {
 	if err := s.coregate(log, "receipt.signed.json", "sign", "--key", key, receipt); err != nil {
 		return err
 	}
-	args := []string{"verify", "--key", publicKey, "--lane", s.summary.Lane, "--json"}
+	return s.coregate(log, "verify.json", append(s.verification(s.folder), "--json")...)
+}
+
+// verification are the arguments of coregate that verify the receipt and judge the runs again by all that the folder has. from is the
+// folder, or empty for paths below it.
+func (s *session) verification(from string) []string {
+	args := []string{"verify", "--key", filepath.Join(from, "public.pem"), "--lane", s.summary.Lane}
 	if !s.mac {
 		args = append(args, "--allow-unsupported-pin")
 	}
-	return s.coregate(log, "verify.json", append(args, filepath.Join(s.folder, "receipt.signed.json"))...)
+	for _, of := range []struct{ flag, path string }{
+		{"--evidence", "gate/coreml_run.evidence.json"},
+		{"--evidence", "gate/canary_run.evidence.json"},
+		{"--evidence", "gate/contrast_run.evidence.json"},
+		{"--words", "gate/words.evidence"},
+		{"--reference", reference},
+	} {
+		if _, err := os.Stat(filepath.Join(s.folder, of.path)); err == nil {
+			args = append(args, of.flag, filepath.Join(from, of.path))
+		}
+	}
+	return append(args, filepath.Join(from, "receipt.signed.json"))
 }
 
 func (s *session) report(log io.Writer) error {
