@@ -82,7 +82,7 @@ tree is not looked at.`,
 func fileList(m pin.Manifest) []pin.FileRef {
 	out := []pin.FileRef{}
 	for _, e := range m {
-		out = append(out, pin.FileRef{Path: e.Path, SHA256: e.SHA256})
+		out = append(out, pin.FileRef(e))
 	}
 	return out
 }
