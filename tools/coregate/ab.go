@@ -25,6 +25,7 @@ runs must be a clean refusal.`,
 			if len(wrong) > 0 {
 				return printRefused(cmd.OutOrStdout(), "ab", wrong, asJSON)
 			}
+			c.Progress = counting(cmd.ErrOrStderr(), "runs")
 			r, err := ab.Run(cmd.Context(), c)
 			if err != nil {
 				return err

@@ -121,6 +121,7 @@ func (f *candidateFlags) question(cmd *cobra.Command) (candidate.Question, error
 		return q, err
 	}
 	if f.control.Unpatched != "" {
+		f.control.Progress = counting(cmd.ErrOrStderr(), "runs of the control")
 		q.Control = &f.control
 		id, err := binary.Inspect(f.control.Unpatched)
 		q.Emulated = err != nil || !id.LinksCoreML()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
@@ -50,12 +51,14 @@ func addCompletions(root *cobra.Command) {
 		"flavour": {"coreml", "ggml"}, "os": {"linux", "macos"}, "arch": {"x86_64", "arm64"}, "mode": {"burst", "sustained", "energy"},
 		"stage": {"run", "compile", "first_load"}, "claim": {"faster", "smaller", "efficient", "sustained"}, "pin": pins.Names(),
 	}
+	words["policy"] = policy.Names()
 	formats := map[string][]string{"report": {"html", "junit", "text"}, "bench report": {"html", "text"}, "man": {"man", "markdown"}}
 	for _, e := range table {
 		cmd := find(root, e.path)
 		for name, values := range words {
-			// The pin of a run is a file.
-			if cmd.Flags().Lookup(name) != nil && (name != "pin" || e.path != "run") {
+			// The pin of a run is a file, and a policy that verify demands has a digest.
+			other := name == "pin" && e.path == "run" || name == "policy" && e.path == "verify"
+			if cmd.Flags().Lookup(name) != nil && !other {
 				completeFlag(cmd, name, values)
 			}
 		}

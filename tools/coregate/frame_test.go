@@ -253,6 +253,13 @@ func TestProgress(t *testing.T) {
 	var b bytes.Buffer
 	s := &screen{w: &b}
 	out := &output{Writer: &b, screen: s}
+	if got, want := s.line("coregate x", 2400*time.Millisecond), "coregate x: at work for 2s (Ctrl-C stops it)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	counting(out, "runs")(3, 40)
+	if got, want := s.line("coregate x", 62*time.Second), "coregate x: at work for 1m2s, 3 of 40 runs (Ctrl-C stops it)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	s.show("coregate x: at work")
 	if _, err := out.Write([]byte("answer\n")); err != nil {
 		t.Fatal(err)

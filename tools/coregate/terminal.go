@@ -61,6 +61,8 @@ type screen struct {
 	sync.Mutex
 	w     io.Writer
 	shown bool
+	// step says what is done so far, if the command knows.
+	step string
 	// closed drops what a command writes that was ended and does not know yet.
 	closed bool
 }
@@ -104,8 +106,29 @@ func (s *screen) progress(ctx context.Context, name string) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.show(fmt.Sprintf("%s: at work for %s (Ctrl-C stops it)", name, time.Since(begun).Round(time.Second)))
+			s.show(s.line(name, time.Since(begun)))
 			tick.Reset(time.Second)
+		}
+	}
+}
+
+func (s *screen) line(name string, since time.Duration) string {
+	s.Lock()
+	defer s.Unlock()
+	step := s.step
+	if step != "" {
+		step = ", " + step
+	}
+	return fmt.Sprintf("%s: at work for %s%s (Ctrl-C stops it)", name, since.Round(time.Second), step)
+}
+
+// counting is what a command tells how many of its runs are done.
+func counting(stderr io.Writer, what string) func(done, total int) {
+	return func(done, total int) {
+		if o, ok := stderr.(*output); ok {
+			o.screen.Lock()
+			defer o.screen.Unlock()
+			o.screen.step = fmt.Sprintf("%d of %d %s", done, total, what)
 		}
 	}
 }

@@ -194,9 +194,9 @@ func (w world) bazel(words []string) string {
 }
 
 var (
-	config     = regexp.MustCompile(`^--config=([A-Za-z0-9_-]+)$`)
-	labelFlag  = regexp.MustCompile(`^--(?:no)?(//[^=]+)`)
-	ownLabel   = regexp.MustCompile(`^-?//([A-Za-z0-9_./-]*)(?::([A-Za-z0-9_.+/-]+))?$`)
+	config    = regexp.MustCompile(`^--config=([A-Za-z0-9_-]+)$`)
+	labelFlag = regexp.MustCompile(`^--(?:no)?(//[^=]+)`)
+	ownLabel  = regexp.MustCompile(`^-?//([A-Za-z0-9_./-]*)(?::([A-Za-z0-9_.+/-]+))?$`)
 	// A name that a loop completes.
 	begunName  = regexp.MustCompile(`\bname = "([^"]+)" \+`)
 	derivation = regexp.MustCompile(`(?:_(?:test|receipt|run|coreml|canary|contrast|markers|contract|parity|transcript|words|encoder|evidence))+$`)

@@ -71,6 +71,8 @@ type Config struct {
 	N int
 	// Heaps are the settings to try; nil means [Heaps].
 	Heaps []Heap
+	// Progress, if there is one, is called after each run with how many of all are done.
+	Progress func(done, total int)
 }
 
 // Row counts the outcomes of one arm under one heap.
@@ -134,6 +136,7 @@ func runArms(ctx context.Context, c Config, programs map[string]string) ([]Row, 
 			rows = append(rows, Row{Arm: arm, Heap: h.Name, Outcomes: map[string]int{}})
 		}
 	}
+	done := 0
 	for i := range c.N {
 		for h, heap := range heaps {
 			order := rows[len(arms)*h : len(arms)*(h+1)]
@@ -146,6 +149,10 @@ func runArms(ctx context.Context, c Config, programs map[string]string) ([]Row, 
 				}
 				row.N++
 				row.Outcomes[outcome]++
+				done++
+				if c.Progress != nil {
+					c.Progress(done, c.N*len(rows))
+				}
 			}
 		}
 	}
