@@ -11,6 +11,7 @@
 //   shares-input    the output lies in the input's memory
 //   writes-input    the prediction changes its input
 //   type-CODE       the output says that it is of this type
+//   no-neural-engine, plan-…   compute_plan.mm
 //
 // As Apple documents: an NSError is written only where the caller has room for it; an output belongs to the feature provider,
 // and its memory goes with it; a feature that is not there is nil.
@@ -26,22 +27,23 @@
 #include <string>
 #include <vector>
 
+#include "third_party/core_ml_stand_in/faults.h"
 #include "third_party/whisper_cpp/double/evaluator.h"
 
 using coreml_gate::Evaluator;
 using coreml_gate::MultiArray;
 using coreml_gate::Outcome;
 using coreml_gate::one_line;
+using core_ml_stand_in::asked;
+using core_ml_stand_in::asks;
+using core_ml_stand_in::fail;
+using core_ml_stand_in::logLine;
+using core_ml_stand_in::string;
+using core_ml_stand_in::unknownWord;
 
 namespace {
 
 NSString *const kInput = @"logmel_data";
-
-void logLine(const std::string &text) {
-    // One call a line, so that lines of several threads do not mix.
-    fputs((text + "\n").c_str(), stderr);
-    fflush(stderr);
-}
 
 // An exception that nobody catches ends the process by SIGABRT, as on a Mac. GNUstep would exit with 1.
 void uncaught(NSException *exception) {
@@ -53,44 +55,6 @@ __attribute__((constructor)) void setUp() { NSSetUncaughtExceptionHandler(uncaug
 
 [[noreturn]] void raise(const std::string &why) {
     @throw [NSException exceptionWithName:NSGenericException reason:[NSString stringWithUTF8String:why.c_str()] userInfo:nil];
-}
-
-NSString *string(const std::string &text) {
-    NSString *made = [NSString stringWithUTF8String:text.c_str()];
-    return made != nil ? made : @"(no UTF-8)";
-}
-
-// The words of COREML_GATE_STAND_IN.
-NSArray *asked() {
-    const char *words = getenv("COREML_GATE_STAND_IN");
-    return words == nullptr || *words == 0 ? @[] : [string(words) componentsSeparatedByString:@" "];
-}
-
-bool asks(NSString *word) { return [asked() containsObject:word]; }
-
-// The first word that means nothing here, or nil.
-NSString *unknownWord() {
-    NSSet *known = [NSSet setWithObjects:@"refuses-all", @"refuses-cpu-and-neural-engine", @"refuses-cpu-and-gpu", @"refuses-cpu-only", @"aborts-load",
-                                         @"aborts-predict", @"no-error", @"shares-input", @"writes-input", nil];
-    for (NSString *word in asked()) {
-        if (![known containsObject:word] && ![word hasPrefix:@"type-"]) {
-            return word;
-        }
-    }
-    return nil;
-}
-
-// Writes an error where the caller has room for one: upstream's bridge passes nil.
-void fail(NSError *__autoreleasing *error, NSInteger code, NSString *description, NSError *under) {
-    if (error == NULL || asks(@"no-error")) {
-        return;
-    }
-    NSMutableDictionary *info = [NSMutableDictionary dictionary];
-    [info setObject:description forKey:NSLocalizedDescriptionKey];
-    if (under != nil) {
-        [info setObject:under forKey:NSUnderlyingErrorKey];
-    }
-    *error = [NSError errorWithDomain:@"com.apple.CoreML" code:code userInfo:info];
 }
 
 NSArray *numbers(const std::vector<uint64_t> &values) {
@@ -358,10 +322,8 @@ bool contiguous(MLMultiArray *array) {
         fail(error, 0, string(why), nil);
         return nil;
     }
-    for (NSString *word in asked()) {
-        if ([word hasPrefix:@"type-"]) {
-            output->dtype = uint32_t([[word substringFromIndex:5] integerValue]);
-        }
+    for (NSString *code in asked(@"type-")) {
+        output->dtype = uint32_t([code integerValue]);
     }
     if (asks(@"writes-input")) {
         static_cast<char *>(mel.dataPointer)[0] ^= 1;

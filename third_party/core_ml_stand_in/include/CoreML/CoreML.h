@@ -4,6 +4,11 @@
 
 #import <Foundation/Foundation.h>
 
+// What is compiled over the stand-in can say so.
+#define CORE_ML_STAND_IN 1
+
+#import <CoreML/ComputePlan.h>
+
 NS_ASSUME_NONNULL_BEGIN
 
 typedef NS_ENUM(NSInteger, MLComputeUnits) {

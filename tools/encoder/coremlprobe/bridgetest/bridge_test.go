@@ -47,7 +47,7 @@ func settings(source string) map[string]string {
 func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func TestProbeAsksWhatTheBridgeAsks(t *testing.T) {
-	bridge, impl, probe := read(t, "BRIDGE"), read(t, "BRIDGE_IMPL"), read(t, "PROBE")
+	bridge, impl, probe := read(t, "BRIDGE"), read(t, "BRIDGE_IMPL"), read(t, "PROBE_CONFIGURATION")+read(t, "PROBE_PREDICT")
 	upstream := settings(bridge)
 	if len(upstream) != 1 || upstream["computeUnits"] != "MLComputeUnitsAll" {
 		t.Errorf("upstream's bridge sets %v: coremlprobe's bridgeConfiguration and tools/encoder/probe know only computeUnits, all", upstream)

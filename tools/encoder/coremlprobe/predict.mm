@@ -1,0 +1,178 @@
+#import "tools/encoder/coremlprobe/predict.h"
+
+#import "tools/encoder/coremlprobe/configuration.h"
+#import "tools/encoder/coremlprobe/report.h"
+#import "tools/encoder/coremlprobe/tensor.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <vector>
+
+// What whisper_encoder_implInput is to the bridge, for any names.
+@interface ProbeInput : NSObject <MLFeatureProvider> {
+    NSDictionary *_arrays;
+}
+- (instancetype)initWithArrays:(NSDictionary *)arrays;
+@end
+
+@implementation ProbeInput
+
+- (instancetype)initWithArrays:(NSDictionary *)arrays {
+    self = [super init];
+    if (self != nil) {
+        _arrays = [arrays copy];
+    }
+    return self;
+}
+
+- (NSSet *)featureNames {
+    return [NSSet setWithArray:[_arrays allKeys]];
+}
+
+- (MLFeatureValue *)featureValueForName:(NSString *)name {
+    MLMultiArray *array = [_arrays objectForKey:name];
+    return array == nil ? nil : [MLFeatureValue featureValueWithMultiArray:array];
+}
+
+@end
+
+namespace coreml_probe {
+
+namespace {
+
+class Prediction {
+  public:
+    Prediction(NSDictionary *request, NSString *reportPath) : request_(request), report_(reportPath) {
+        attempts_ = [[NSMutableArray alloc] init];
+        outputs_ = [[NSMutableArray alloc] init];
+        report_.set(@"configuration", configurationReport());
+        report_.set(@"attempts", attempts_);
+        report_.set(@"prediction", @{ @"result" : @"not_asked", @"error" : [NSNull null] });
+        report_.set(@"outputs", outputs_);
+        report_.set(@"features", @[]);
+        report_.set(@"inputs_unchanged", flag(true));
+    }
+
+    bool run() {
+        MLModel *model = load();
+        if (model != nil) {
+            ask(model);
+        }
+        return !unusable_ && report_.write();
+    }
+
+  private:
+    void attempt(NSString *route, NSString *asked, NSString *result, id error) {
+        [attempts_ addObject:@{ @"route" : route, @"asked" : orNull(asked), @"result" : result, @"error" : error }];
+    }
+
+    MLModel *load() {
+        NSString *path = get(request_, @"model");
+        NSString *why = unfit(path);
+        if (why != nil) {
+            attempt(@"path", nil, @"failed", ownError(why));
+            return nil;
+        }
+        NSURL *url = [NSURL fileURLWithPath:path];
+        for (size_t i = 0; i < kUnitsCount; i++) {
+            NSString *asked = [NSString stringWithUTF8String:kUnits[i].name];
+            attempt(@"modelWithContentsOfURL", asked, @"pending", [NSNull null]);
+            if (!report_.write()) {
+                return nil;
+            }
+            NSError *error = nil;
+            MLModel *model = [MLModel modelWithContentsOfURL:url configuration:bridgeConfiguration(kUnits[i].value) error:&error];
+            [attempts_ removeLastObject];
+            attempt(@"modelWithContentsOfURL", asked, model == nil ? @"failed" : @"loaded", described(error));
+            if (model != nil) {
+                return model;
+            }
+        }
+        return nil;
+    }
+
+    // Hands each input's bytes to Core ML where they lie, as the bridge does.
+    NSDictionary *arrays() {
+        NSMutableDictionary *arrays = [NSMutableDictionary dictionary];
+        for (NSDictionary *in in get(request_, @"inputs")) {
+            const ElementType *type = typeNamed(get(in, @"dtype"));
+            NSMutableData *data = [[NSMutableData alloc] initWithContentsOfFile:get(in, @"file")];
+            if (type == nullptr || data == nil) {
+                fprintf(stderr, "coremlprobe: input %s: expected a known type and a file that can be read\n", [get(in, @"name") UTF8String]);
+                unusable_ = true;
+                return nil;
+            }
+            NSArray *shape = get(in, @"shape");
+            NSArray *strides = get(in, @"strides");
+            size_t last = 0;
+            for (NSUInteger i = 0; i < [shape count]; i++) {
+                last += ([at(shape, i) unsignedLongValue] - 1) * [at(strides, i) unsignedLongValue];
+            }
+            if ((last + 1) * type->size > [data length]) {
+                fprintf(stderr, "coremlprobe: input %s: the file is shorter than shape and strides say\n", [get(in, @"name") UTF8String]);
+                unusable_ = true;
+                return nil;
+            }
+            NSError *error = nil;
+            MLMultiArray *array = [[MLMultiArray alloc] initWithDataPointer:[data mutableBytes]
+                                                                      shape:shape
+                                                                   dataType:(MLMultiArrayDataType)type->code
+                                                                    strides:strides
+                                                                deallocator:nil
+                                                                      error:&error];
+            if (array == nil) {
+                report_.set(@"prediction", @{ @"result" : @"failed", @"error" : described(error) });
+                return nil;
+            }
+            [arrays setObject:array forKey:get(in, @"name")];
+            const uint8_t *begin = static_cast<const uint8_t *>([data bytes]);
+            inputs_.push_back({begin, begin + [data length]});
+            before_.push_back([[NSData alloc] initWithBytes:begin length:[data length]]);
+            kept_.push_back(data);
+        }
+        return arrays;
+    }
+
+    void ask(MLModel *model) {
+        report_.set(@"prediction", @{ @"result" : @"pending", @"error" : [NSNull null] });
+        NSDictionary *in = arrays();
+        if (in == nil || !report_.write()) {
+            return;
+        }
+        NSError *error = nil;
+        id<MLFeatureProvider> features = [model predictionFromFeatures:[[ProbeInput alloc] initWithArrays:in]
+                                                               options:[[MLPredictionOptions alloc] init]
+                                                                 error:&error];
+        report_.set(@"prediction", @{ @"result" : features == nil ? @"failed" : @"predicted", @"error" : described(error) });
+        for (size_t i = 0; i < inputs_.size(); i++) {
+            if (memcmp(inputs_[i].begin, [before_[i] bytes], [before_[i] length]) != 0) {
+                report_.set(@"inputs_unchanged", flag(false));
+            }
+        }
+        if (features == nil) {
+            return;
+        }
+        report_.set(@"features", [[[features featureNames] allObjects] sortedArrayUsingSelector:@selector(compare:)]);
+        for (NSDictionary *want in get(request_, @"outputs")) {
+            MLMultiArray *array = [[features featureValueForName:get(want, @"name")] multiArrayValue];
+            if (array != nil) {
+                [outputs_ addObject:outputReport(get(want, @"name"), get(want, @"file"), array, inputs_)];
+            }
+        }
+    }
+
+    NSDictionary *request_;
+    Report report_;
+    NSMutableArray *attempts_;
+    NSMutableArray *outputs_;
+    std::vector<Memory> inputs_;
+    std::vector<NSData *> before_;
+    std::vector<NSMutableData *> kept_;
+    bool unusable_ = false;  // the request, that is
+};
+
+}  // namespace
+
+bool predict(NSDictionary *request, NSString *reportPath) { return Prediction(request, reportPath).run(); }
+
+}  // namespace coreml_probe
