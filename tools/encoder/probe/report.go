@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/coremlprobe"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 )
 
@@ -69,13 +70,8 @@ type Report struct {
 	InputsUnchanged bool `json:"inputs_unchanged"`
 }
 
-// Host is the machine; "unknown" stands where it did not tell.
-type Host struct {
-	OSVersion string `json:"os_version"`
-	OSBuild   string `json:"os_build"`
-	Hardware  string `json:"hardware"`
-	Chip      string `json:"chip"`
-}
+// Host is the machine.
+type Host = coremlprobe.Host
 
 // Field is one field of MLModelConfiguration as the bridge leaves it, and as it is when untouched.
 type Field struct {
@@ -94,31 +90,7 @@ type Attempt struct {
 }
 
 // Error is an NSError.
-type Error struct {
-	Domain      string  `json:"domain"`
-	Code        string  `json:"code"` // decimal
-	Description *string `json:"description"`
-	Reason      *string `json:"reason"`
-	// Underlying errors, outermost first.
-	Underlying []string `json:"underlying"`
-}
-
-// String is the error on one line; of a nil error it says that there was none.
-func (e *Error) String() string {
-	if e == nil {
-		return "no error given"
-	}
-	s := e.Domain + " " + e.Code
-	for _, more := range []*string{e.Description, e.Reason} {
-		if more != nil {
-			s += ": " + *more
-		}
-	}
-	for _, u := range e.Underlying {
-		s += "; under it " + u
-	}
-	return s
-}
+type Error = coremlprobe.Error
 
 // Prediction says how the prediction went.
 type Prediction struct {

@@ -1,15 +1,14 @@
 package probe
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/coremlprobe"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 )
 
@@ -35,12 +34,8 @@ type Request struct {
 type Outcome struct {
 	// Report is nil where the probe left none.
 	Report *Report
-	// Ended says how the probe ended if not with exit 0: "signal: aborted", "deadline of 5m0s".
-	Ended string
-	// TimedOut says that it was stopped at its deadline.
-	TimedOut bool
-	// Stderr is the end of what it said.
-	Stderr string
+	// End is how the probe ended.
+	coremlprobe.End
 	// Tensors are the outputs' elements, row-major, by name.
 	Tensors map[string][]byte
 }
@@ -102,12 +97,13 @@ func Run(ctx context.Context, program string, q Request, deadline time.Duration)
 	if err := os.WriteFile(request, data, 0o600); err != nil {
 		return nil, err
 	}
-	o, err := start(ctx, program, request, report, deadline)
+	end, err := coremlprobe.Start(ctx, program, deadline, request, report)
 	if err != nil {
 		return nil, err
 	}
+	o := &Outcome{End: *end}
 	if err := o.read(report, files); err != nil {
-		return nil, fmt.Errorf("%w%s", err, o.said())
+		return nil, fmt.Errorf("%w%s", err, o.Said())
 	}
 	return o, nil
 }
@@ -120,44 +116,6 @@ func rowMajorStrides(shape []int) []int {
 		packed *= shape[i]
 	}
 	return s
-}
-
-func start(ctx context.Context, program, request, report string, deadline time.Duration) (*Outcome, error) {
-	limited, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	cmd := exec.CommandContext(limited, program, request, report)
-	// Core ML's own caches lie in the user's home; nothing else of the environment is handed on.
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()}
-	if home := os.Getenv("HOME"); home != "" {
-		cmd.Env = append(cmd.Env, "HOME="+home)
-	}
-	stderr := &tail{max: 4096}
-	cmd.Stderr = stderr
-	cmd.WaitDelay = 5 * time.Second
-	o := &Outcome{}
-	err := cmd.Run()
-	o.Stderr = string(bytes.ToValidUTF8(stderr.kept, []byte("?")))
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case limited.Err() != nil:
-		o.TimedOut, o.Ended = true, "deadline of "+deadline.String()
-	case errors.As(err, &exit) && exit.ExitCode() >= 0:
-		return nil, fmt.Errorf("%s ended with exit %d%s", program, exit.ExitCode(), o.said())
-	case errors.As(err, &exit):
-		o.Ended = exit.String()
-	case err != nil:
-		return nil, fmt.Errorf("start %s: %w", program, err)
-	}
-	return o, nil
-}
-
-func (o *Outcome) said() string {
-	if o.Stderr == "" {
-		return ""
-	}
-	return ", saying: " + o.Stderr
 }
 
 // read takes in the report and the tensors that it tells of.
@@ -194,18 +152,4 @@ func (o *Outcome) read(report string, files map[string]string) error {
 		}
 	}
 	return nil
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	kept []byte
-	max  int
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - t.max; over > 0 {
-		t.kept = t.kept[over:]
-	}
-	return len(p), nil
 }

@@ -70,5 +70,5 @@ func (c *checker) report(r *probe.Report) {
 	c.Facts[verdict.FactUnitsAsked] = probe.AllUnits
 	c.Facts[verdict.FactUnitsLoaded] = r.LoadedAt()
 	c.Facts[verdict.FactLoadAttempts] = parity.Attempts(r)
-	c.Facts[verdict.FactCoreMLHost] = r.Host.Hardware + ", " + r.Host.Chip + ", macOS " + r.Host.OSVersion + " (" + r.Host.OSBuild + ")"
+	c.Facts[verdict.FactCoreMLHost] = r.Host.String()
 }

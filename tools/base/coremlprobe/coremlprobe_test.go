@@ -1,0 +1,66 @@
+package coremlprobe_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/coremlprobe"
+)
+
+func program(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "coremlprobe")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestStart(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		deadline     time.Duration
+		ended, fails string
+	}{
+		{name: "exit 0", script: `test "$1 $2" = "plan x"`},
+		{name: "a signal", script: "echo ANECCompile >&2; kill -ABRT $$", ended: "signal: aborted"},
+		{name: "a deadline", script: "exec sleep 600", deadline: time.Second, ended: "deadline of 1s"},
+		{name: "an exit code", script: "echo no such model >&2; exit 2", fails: "exit 2, saying: no such model"},
+		{name: "what a user has set", script: `test -z "$PLACEMENT_TEST" || exit 1`},
+	} {
+		t.Setenv("PLACEMENT_TEST", "1")
+		deadline := c.deadline
+		if deadline == 0 {
+			deadline = time.Minute
+		}
+		e, err := coremlprobe.Start(t.Context(), program(t, c.script), deadline, "plan", "x")
+		switch {
+		case c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)), c.fails == "" && err != nil:
+			t.Errorf("%s: %v, want %q", c.name, err, c.fails)
+		case err == nil && (!strings.HasPrefix(e.Ended, c.ended) || (e.Ended == "") != (c.ended == "") || e.TimedOut != (c.deadline > 0)):
+			t.Errorf("%s: %+v, want %q", c.name, e, c.ended)
+		}
+	}
+	if _, err := coremlprobe.Start(t.Context(), filepath.Join(t.TempDir(), "none"), time.Minute); err == nil {
+		t.Error("a program that is not there starts")
+	}
+}
+
+func TestError(t *testing.T) {
+	d, r := "Failed to build the model execution plan", "no memory"
+	for _, c := range []struct {
+		err  *coremlprobe.Error
+		want string
+	}{
+		{nil, "no error given"},
+		{&coremlprobe.Error{Domain: "com.apple.CoreML", Code: "-14", Description: &d, Reason: &r, Underlying: []string{"x 5: y"}},
+			"com.apple.CoreML -14: " + d + ": no memory; under it x 5: y"},
+	} {
+		if got := c.err.String(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
