@@ -129,7 +129,7 @@ var runs = Table{
 	{Code: OutOfMemory, Class: Inconclusive, Means: "Memory ran out: the system says that it killed the program for it (cgroup oom_kill, a Jetsam report), or the program says that an allocation failed.", Do: "Give the action more memory."},
 	{Code: BadNumber, Class: Inconclusive, Means: "The program aborted on a number that it could not read, from an argument or from the environment (WHISPER_ARG_DEVICE), before any model was loaded.", Do: "Run it in a closed environment; coregate run does."},
 	{Code: SandboxDenied, Class: Inconclusive, Means: "The system's own caches (Core ML's e5rt, Metal's) could not be written from the sandbox.", Do: "Run physical actions without a sandbox."},
-	{Code: PlanReaderAborted, Class: Inconclusive, Means: "Apple's compute-plan reader aborted: it was given a directory that is not a compiled model. This is not a run of whisper-cli, and placement is unknown.", Do: "Give it an .mlmodelc that has coremldata.bin."},
+	{Code: PlanReaderAborted, Class: Inconclusive, Means: "Apple's compute-plan reader aborted, as it does when it is given a directory that is not a compiled model. This is not a run of whisper-cli, and placement is unknown.", Do: "Give it an .mlmodelc that has coremldata.bin."},
 
 	// The positive run.
 	{Code: EncoderNotExecuted, Class: Fail, Means: "The encoder was loaded and never ran: by the program's own counters no window of audio went through it.", Do: "Give audio of at least 100 ms in which there is something to hear; leave out --vad."},

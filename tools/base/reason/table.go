@@ -38,6 +38,7 @@ var Sections = []Section{
 	{"Parity", parity},
 	{"Hard values", hardvalues},
 	{"Words", words},
+	{"Placement", placements},
 	{"Measurements", measurements},
 	{"This program", program},
 }

@@ -34,6 +34,7 @@ const (
 	FactProvisional   = "provisional"
 	FactInstrument    = "instrument"
 	FactPlacement     = "placement"
+	FactOSBuild       = "os_build"
 	FactSourceFiles   = "files"
 )
 

@@ -1,0 +1,96 @@
+// Package reading reads the instruments of placement: it asks Core ML for a compute plan and for its devices, through coremlprobe,
+// and lets Instruments record a run, through xctrace. Package placement judges what they said.
+package reading
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/coremlprobe"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/computeplan"
+)
+
+// DefaultDeadline is how long Core ML may take to answer: a first load compiles the model for the device.
+const DefaultDeadline = 15 * time.Minute
+
+// Plan asks Core ML for the plan of a compiled encoder, in a process of its own: its reader can abort the process.
+func Plan(ctx context.Context, probe, encoder string, deadline time.Duration) (*placement.Record, error) {
+	r := &placement.Record{Schema: 1}
+	var err error
+	if r.ProbeSHA256, _, err = tree.HashFile(probe); err != nil {
+		return nil, err
+	}
+	if r.EncoderDigest, err = tree.Digest(encoder); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(encoder)
+	if err != nil {
+		return nil, err
+	}
+	data, end, err := ask(ctx, probe, deadline, computeplan.ModePlan, path)
+	if err != nil {
+		return nil, err
+	}
+	if r.Ended, r.TimedOut = end.Ended, end.TimedOut; r.Ended != "" {
+		lines := strings.Split(strings.TrimSpace(end.Stderr), "\n")
+		// A record names things as they ship, not where they were looked at.
+		r.Said = strings.ReplaceAll(lines[len(lines)-1], path, filepath.Base(path))
+	}
+	if data != nil {
+		if r.Plan, err = computeplan.ParsePlan(data); err != nil {
+			return nil, fmt.Errorf("%w%s", err, end.Said())
+		}
+	}
+	after, err := tree.Digest(encoder)
+	if err != nil {
+		return nil, err
+	}
+	if after != r.EncoderDigest {
+		return nil, fmt.Errorf("%s: the encoder was %s before its plan was read, and is %s now: leave it alone and read again", encoder, r.EncoderDigest, after)
+	}
+	return r, r.Check()
+}
+
+// Devices asks Core ML which devices this machine has.
+func Devices(ctx context.Context, probe string, deadline time.Duration) (*computeplan.DeviceList, error) {
+	data, end, err := ask(ctx, probe, deadline, computeplan.ModeDevices)
+	if err != nil {
+		return nil, err
+	}
+	if end.Ended != "" || data == nil {
+		return nil, fmt.Errorf("%s %s: ended by %s%s: expected a list of devices", probe, computeplan.ModeDevices, end.Ended, end.Said())
+	}
+	return computeplan.ParseDevices(data)
+}
+
+// ask starts the probe in a mode and reads the report that it left; nil where it ended before it wrote one.
+func ask(ctx context.Context, probe string, deadline time.Duration, args ...string) (_ []byte, _ *coremlprobe.End, err error) {
+	dir, err := os.MkdirTemp("", "placement-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	report := filepath.Join(dir, "report.json")
+	end, err := coremlprobe.Start(ctx, probe, deadline, append(args, report)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := os.Stat(report)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && end.Ended != "":
+		return nil, end, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s left no report%s: %w", probe, end.Said(), err)
+	case info.Size() > computeplan.MaxBytes:
+		return nil, nil, fmt.Errorf("%s left a report of %d bytes, expected at most %d", probe, info.Size(), computeplan.MaxBytes)
+	}
+	data, err := os.ReadFile(report)
+	return data, end, err
+}
