@@ -35,7 +35,7 @@ JUDGEMENTS = {
     ),
     "placement": struct(
         demand = "extra",
-        says = "an instrument saw where the encoder ran",
+        says = "an instrument saw where the encoder runs",
         source = "rule",
     ),
     "sources": struct(

@@ -74,7 +74,7 @@ var All = []Kind{
 	{Contract, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, "model and encoder belong together and keep the runtime's contract"},
 	{Parity, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, "the encoder computes what the model's own tensors say"},
 	{Words, Rule, Asked, []string{verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder, verdict.FactLane}, "both encoders write the source model's words in each recording"},
-	{Placement, Rule, Extra, nil, "an instrument saw where the encoder ran"},
+	{Placement, Rule, Extra, []string{verdict.FactEncoder, verdict.FactLane}, "an instrument saw where the encoder runs"},
 }
 
 // ofRuns are the facts of a judgement of runs: what it is about, and the bytes that it was made from.

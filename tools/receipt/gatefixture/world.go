@@ -20,6 +20,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/placementtest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/agreement"
 )
@@ -100,6 +101,22 @@ func Physical(s *statement.Statement) {
 			j.Facts["lane"] = "physical"
 		}
 	}
+}
+
+// Placed adds a placement to a receipt of the physical lane, with the policy that it goes by, and returns the judgement.
+func Placed(t testing.TB, s *statement.Statement) *verdict.Judgement {
+	t.Helper()
+	p := &s.Predicate
+	j := placementtest.Judgement(t, s.Digest(statement.SubjectEncoder), p.LaneIdentity["os_build"])
+	known, err := policy.Frozen(j.Policy.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Judgements = append(p.Judgements, j)
+	p.Policies = append(p.Policies, statement.PolicyRef{Name: known.Name, Kind: known.Kind, SHA256: known.SHA256, Frozen: true})
+	p.Placement = j.Facts[verdict.FactPlacement].(string)
+	p.Provisional = slices.DeleteFunc(p.Provisional, func(text string) bool { return strings.HasPrefix(text, "placement:") })
+	return j
 }
 
 // Under lets a judgement go by the frozen policy of that name.

@@ -1,13 +1,19 @@
 package statement_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/computeplan"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/placementtest"
 )
 
 // TestBuildAttacks gives the builder judgements that no gate's action wrote, and sources that were not all hashed. Each row
@@ -92,7 +98,7 @@ func TestB05(t *testing.T) {
 	}
 }
 
-// TestPlacement holds that a placement is the one that a known instrument saw, on the lane that places anything.
+// TestPlacement holds that a placement is the one that a known instrument saw, on the lane that places anything, under a frozen policy.
 func TestPlacement(t *testing.T) {
 	good := gatefixture.New(t).Receipt(t)
 	for _, c := range []struct {
@@ -104,6 +110,34 @@ func TestPlacement(t *testing.T) {
 		{"seen by nobody", func(_ *statement.Statement, j *verdict.Judgement) { delete(j.Facts, "instrument") }, "placement is"},
 		{"seen by a guess", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "powermetrics" }, "placement is"},
 		{"seen elsewhere", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["placement"] = "CPU" }, "placement is"},
+		{"told of as more than was seen", func(s *statement.Statement, j *verdict.Judgement) {
+			const all = "Neural Engine 100.0 % of the estimated cost, planned (MLComputePlan)"
+			j.Facts["placement"], s.Predicate.Placement = all, all
+		}, "placement is"},
+		{"a share that the policy does not allow", func(s *statement.Statement, j *verdict.Judgement) {
+			j.Facts["share_neural_engine"], j.Facts["share_cpu"] = 0.4, 0.6
+			const claim = "Neural Engine 40.0 %, CPU 60.0 % of the estimated cost, planned (MLComputePlan)"
+			j.Facts["placement"], s.Predicate.Placement = claim, claim
+		}, "placement is"},
+		{"the stand-in's", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["framework"] = "stand-in" }, "placement is"},
+		{"under no policy", func(_ *statement.Statement, j *verdict.Judgement) { j.Policy = nil }, "placement is"},
+		{"under a policy of another kind", func(s *statement.Statement, j *verdict.Judgement) {
+			j.Policy.Name, j.Policy.SHA256 = s.Predicate.Policies[0].Name, s.Predicate.Policies[0].SHA256
+		}, "placement is"},
+		{"under a policy that was edited", func(_ *statement.Statement, j *verdict.Judgement) { j.Policy.SHA256 = strings.Repeat("0", 64) }, "placement is"},
+		{"of another encoder", func(_ *statement.Statement, j *verdict.Judgement) {
+			j.Facts["encoder_digest"] = strings.Repeat("0", 64)
+		}, "JUDGEMENT_DIFFERS"},
+		{"of another build of macOS", func(_ *statement.Statement, j *verdict.Judgement) {
+			j.Facts["os_build"], j.Facts["core_ml_host"] = "25A354", "Mac16,10, Apple M4, macOS 26.0 (25A354)"
+		}, "judgement \"placement\" has core_ml_host"},
+		{"of a run whose Neural Engine failed", func(s *statement.Statement, _ *verdict.Judgement) {
+			m := s.Predicate.Judgement("markers")
+			m.Notes = append(m.Notes, reason.Reason{Code: reason.AneFallback, Where: "stderr line 4", Expected: "no failure of the Neural Engine", Found: "ANECCompile() FAILED"})
+		}, "placement is"},
+		{"on the emulated lane", func(s *statement.Statement, _ *verdict.Judgement) {
+			s.Predicate.Lane, s.Predicate.LaneIdentity["lane"] = evidence.LaneEmulated, "emulated"
+		}, "on lane emulated"},
 		{"seen and not told of", func(s *statement.Statement, _ *verdict.Judgement) {
 			s.Predicate.Placement = "not observed"
 			s.Predicate.Provisional = append(s.Predicate.Provisional, "placement: not observed")
@@ -114,13 +148,36 @@ func TestPlacement(t *testing.T) {
 			t.Fatal(err)
 		}
 		gatefixture.Physical(s)
-		j := verdict.NewJudgement("placement")
-		j.Facts["instrument"], j.Facts["placement"] = "MLComputePlan", "Neural Engine"
-		s.Predicate.Judgements, s.Predicate.Placement, s.Predicate.Provisional = append(s.Predicate.Judgements, j), "Neural Engine", []string{}
-		c.change(s, j)
+		c.change(s, gatefixture.Placed(t, s))
 		_, err = statement.Encode(s)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.says)
+		}
+	}
+}
+
+// TestPlacementOfTheEmulatedLane holds that a judgement without a placement leaves a receipt that says so, and no pass.
+func TestPlacementOfTheEmulatedLane(t *testing.T) {
+	w := gatefixture.New(t)
+	p, err := policy.Frozen("placement_plan_v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	standIn := placementtest.Record(*w.CoreML.Digests.Encoder, placementtest.Encoder())
+	standIn.Plan.Framework = computeplan.FrameworkStandIn
+	others := w.Spec.Judgements
+	for name, given := range map[string]*placement.Given{
+		reason.PlacementEmulated: {Lane: evidence.LaneEmulated, Encoder: "ggml-model-encoder.mlmodelc", EncoderDigest: *w.CoreML.Digests.Encoder},
+		reason.PlacementStandIn:  {Lane: evidence.LaneEmulated, Encoder: "ggml-model-encoder.mlmodelc", EncoderDigest: *w.CoreML.Digests.Encoder, Plan: standIn},
+	} {
+		j := placement.Judge(given, p)
+		w.Spec.Judgements = append(slices.Clone(others), w.JSON(t, "placement.json", j))
+		s := decoded(t, w)
+		if got := s.Predicate.Judgement("placement"); s.Predicate.Verdict != reason.Unknown || s.Predicate.Placement != "not observed" || !got.Has(name) {
+			t.Errorf("%s: verdict %s, placement %q, %+v", name, s.Predicate.Verdict, s.Predicate.Placement, got)
+		}
+		if b := s.Predicate.Judgement("binding"); b.Verdict != reason.Pass {
+			t.Errorf("%s: binding %+v", name, b)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/agreement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
@@ -50,7 +51,7 @@ var checks = map[string]computed{
 	}},
 	judgements.Parity: {parity.Kind, parity.CheckFacts},
 	judgements.Words:  {transcript.PolicyKind, transcript.CheckFacts},
-	Placement:         {Check: checkPlacement},
+	Placement:         {placement.Kind, placement.CheckFacts},
 }
 
 // judged finds a judgement's row; nil for a name that none has.
@@ -73,19 +74,6 @@ func (k *Judged) ownPolicy() bool { return k.Policy != "" && k.Policy != judge.P
 func checkSources(j *verdict.Judgement, _ *policy.Policy) []reason.Reason {
 	f := verdict.ReadFacts(j)
 	f.Count(verdict.FactSourceFiles, 1, 1<<20)
-	return f.Wrong
-}
-
-// instruments are those that can say where a model ran.
-var instruments = []string{"MLComputePlan", "Instruments trace"}
-
-// checkPlacement demands the instrument that saw what the judgement says.
-func checkPlacement(j *verdict.Judgement, _ *policy.Policy) []reason.Reason {
-	f := verdict.ReadFacts(j)
-	f.Text(verdict.FactInstrument, instruments...)
-	if text, ok := j.Facts[verdict.FactPlacement].(string); !ok || text == "" || text == placementUnknown {
-		f.Fail(verdict.FactPlacement, "what the instrument saw", fmt.Sprint(j.Facts[verdict.FactPlacement]))
-	}
 	return f.Wrong
 }
 
@@ -130,6 +118,9 @@ func (s *Statement) hold(j *verdict.Judgement) []reason.Reason {
 	if k.Policy != "" && !named {
 		f.Fail("policy", "one of kind "+k.Policy+" among the receipt's policies", policyText(j))
 		return f.Wrong
+	}
+	if j.Name == Placement {
+		f.Wrong = append(f.Wrong, p.contradiction()...)
 	}
 	if k.Check == nil {
 		return f.Wrong

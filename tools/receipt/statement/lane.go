@@ -36,7 +36,7 @@ func checkSource(j *verdict.Judgement, lane evidence.Lane, identity map[string]s
 	}
 	source, ok := j.Facts[own].(string)
 	switch {
-	case !ok && j.Verdict == reason.Pass && j.Name == parity.Name:
+	case !ok && j.Verdict == reason.Pass && (j.Name == parity.Name || j.Name == Placement):
 		return expected, "nothing that says what computed them"
 	case ok && own == verdict.FactCoreMLHost && !strings.HasSuffix(source, "("+identity["os_build"]+")"):
 		return expected, verdict.FactCoreMLHost + " " + source

@@ -56,7 +56,8 @@ func (g *Given) judgePlan(j *verdict.Judgement, p *policy.Policy, decides bool) 
 	if plan.Framework != computeplan.FrameworkApple {
 		add(reason.PlacementStandIn, "a plan of "+computeplan.FrameworkApple, plan.Framework)
 	} else {
-		j.Facts[verdict.FactCoreMLHost], j.Facts[verdict.FactOSBuild] = plan.Host.String(), plan.Host.OSBuild
+		// Facts that only Core ML leaves: a receipt of the emulated lane has none of them.
+		j.Facts[verdict.FactCoreMLHost], j.Facts[verdict.FactOSBuild], j.Facts[verdict.FactUnitsAsked] = plan.Host.String(), plan.Host.OSBuild, plan.Units
 		if g.OSBuild != "" && g.OSBuild != plan.Host.OSBuild {
 			add(reason.PlacementOtherHost, "macOS build "+g.OSBuild, plan.Host.OSBuild)
 		}
@@ -70,7 +71,7 @@ func (g *Given) judgePlan(j *verdict.Judgement, p *policy.Policy, decides bool) 
 func (g *Given) judgeShares(j *verdict.Judgement, p *policy.Policy, decides bool) {
 	add := func(code, expected, found string) { finding(j, decides, code, g.Encoder, expected, found) }
 	plan, device := g.Plan.Plan, Demanded(p)
-	j.Facts[verdict.FactUnitsAsked], j.Facts[FactOperations] = plan.Units, len(plan.Placed())
+	j.Facts[FactOperations] = len(plan.Placed())
 	least := p.Thresholds[planShareMin]
 	for _, s := range plan.Shares() {
 		if !math.IsNaN(s.Weight) {

@@ -1,0 +1,55 @@
+package statement
+
+import (
+	"fmt"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement"
+)
+
+// placementUnknown is the placement that no instrument saw.
+const placementUnknown = "not observed"
+
+// checkPlacement demands the judgement that saw the placement. Only Apple's Core ML places anything.
+func (p *Predicate) checkPlacement() error {
+	j := p.Judgement(Placement)
+	switch {
+	case p.Placement == placementUnknown:
+		if j != nil && j.Verdict == reason.Pass {
+			return fmt.Errorf("receipt: placement is %q, but a judgement of that name has seen it", p.Placement)
+		}
+	case p.Lane != evidence.LanePhysical:
+		return fmt.Errorf("receipt: placement is %q on lane %s, expected %q", p.Placement, p.Lane, placementUnknown)
+	case j == nil || j.Verdict != reason.Pass || j.Facts[verdict.FactPlacement] != p.Placement || !seen(j) || len(p.contradiction()) > 0:
+		return fmt.Errorf("receipt: placement is %q, but no judgement names the instrument that saw it: expected %q", p.Placement, placementUnknown)
+	}
+	return nil
+}
+
+// seen says whether the facts of a placement judgement hold under the policy that it names, which must be one that this program knows.
+func seen(j *verdict.Judgement) bool {
+	if j.Policy == nil {
+		return false
+	}
+	known, ok := policy.Known(j.Policy.Name, j.Policy.SHA256)
+	return ok && len(placement.CheckFacts(j, known)) == 0
+}
+
+// contradiction is what does not allow a placement that its own judgement sees: the run's log says that the device failed.
+func (p *Predicate) contradiction() []reason.Reason {
+	markers := p.Judgement(judgements.Markers)
+	if markers == nil {
+		return nil
+	}
+	var out []reason.Reason
+	for _, n := range markers.Notes {
+		if n.Code == reason.AneFallback {
+			out = append(out, reason.Reason{Code: reason.PlacementContradicted, Where: Placement, Expected: "a run whose Neural Engine did not fail", Found: n.Found})
+		}
+	}
+	return out
+}
