@@ -92,6 +92,13 @@ func rows() []entry {
 		{path: "predict", group: groupEncoders, make: newPredictCmd, exits: works, cleans: true, examples: []string{
 			"coregate predict --model ggml-tiny.en.bin --encoder ggml-tiny.en-encoder.mlmodelc --out out.npy",
 		}},
+		{path: "placement", group: groupEncoders, make: newPlacementCmd, exits: judges, cleans: true, stdinFlags: []string{"plan", "power", "power-control"}, examples: []string{
+			"coregate placement --encoder ggml-tiny.en-encoder.mlmodelc --probe coremlprobe --record plan.json",
+			"coregate placement --encoder ggml-tiny.en-encoder.mlmodelc --plan plan.json",
+		}},
+		{path: "placement record", make: newPlacementRecordCmd, exits: works, cleans: true, examples: []string{
+			"coregate placement record --cli whisper-cli --model ggml-tiny.en.bin --audio jfk.wav --out recording",
+		}},
 		{path: "mel", group: groupEncoders, make: newMelCmd, exits: works, examples: []string{"coregate mel --model ggml-tiny.en.bin --audio jfk.wav --out mel.npy"}},
 		{path: "mil", group: groupEncoders, make: newMilCmd},
 		{path: "mil ops", make: newMilOpsCmd, exits: works, examples: []string{"coregate mil ops"}},

@@ -19,9 +19,11 @@ import (
 	"strconv"
 )
 
-// Bounds of an output: a day at five samples a second.
+// MaxBytes bounds an output.
+const MaxBytes = 256 << 20
+
+// Bounds of what is in it: a day at five samples a second.
 const (
-	maxBytes   = 256 << 20
 	maxLine    = 1 << 20
 	maxSamples = 500_000
 )
@@ -48,8 +50,8 @@ var (
 
 // Parse reads the text output of powermetrics. An output without a sample is an error.
 func Parse(data []byte) (*Reading, error) {
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("powermetrics: %d bytes, expected at most %d", len(data), maxBytes)
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("powermetrics: %d bytes, expected at most %d", len(data), MaxBytes)
 	}
 	r := &Reading{}
 	total, named := 0.0, false

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/coremlprobe"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/computeplan"
@@ -93,4 +94,26 @@ func ask(ctx context.Context, probe string, deadline time.Duration, args ...stri
 	}
 	data, err := os.ReadFile(report)
 	return data, end, err
+}
+
+// Answer is what Core ML says about one encoder. Plan is nil where the device list alone settles the matter.
+type Answer struct {
+	Devices *computeplan.DeviceList
+	Plan    *placement.Record
+}
+
+// Ask asks for the devices first. Where the policy demands the Neural Engine and there is none, nothing else is asked.
+func Ask(ctx context.Context, probe, encoder string, p *policy.Policy, deadline time.Duration) (*Answer, error) {
+	devices, err := Devices(ctx, probe, deadline)
+	if err != nil {
+		return nil, err
+	}
+	if placement.NoNeuralEngine(devices, p) {
+		return &Answer{Devices: devices}, nil
+	}
+	record, err := Plan(ctx, probe, encoder, deadline)
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{devices, record}, nil
 }
