@@ -242,6 +242,7 @@ def check_name(label, attribute, value, allowed, do):
 # Frozen policies of //gate/policy, by kind.
 PARITY_POLICIES = ["fp32_v2", "fp16_v1", "int8_v1", "int4_v1", "ggml_v1", "ggml_flash_v1"]
 WORDS_POLICIES = ["words_v1", "words_v2"]
+PLACEMENT_POLICIES = ["placement_plan_v1", "placement_trace_v1"]
 
 def check_policy(label, attribute, value, allowed):
     """Fails if a policy is not a frozen one of its kind.
@@ -252,7 +253,24 @@ def check_policy(label, attribute, value, allowed):
       value: what it holds.
       allowed: names of the frozen policies of the kind.
     """
-    check_name(label, attribute, value, allowed, "A policy is chosen by its name in //gate/policy; docs/parity.md and docs/transcripts.md say what each demands.")
+    check_name(label, attribute, value, allowed, "A policy is chosen by its name in //gate/policy; docs/parity.md, docs/transcripts.md and docs/placement.md say what each demands.")
+
+def check_stand_in(label, lane, stand_in):
+    """Fails if the stand-in for Core ML is given on the lane that has Core ML itself.
+
+    Args:
+      label: of the target.
+      lane: that was resolved.
+      stand_in: the attribute, or None.
+    """
+    if stand_in and lane != "emulated":
+        fail(refusal(
+            label,
+            "stand_in",
+            "none on the {} lane, which asks Core ML itself".format(lane),
+            "`{}`".format(stand_in.label),
+            "Leave it out; it is for tests on the emulated lane.",
+        ))
 
 _HEX = "0123456789abcdef"
 

@@ -50,7 +50,7 @@ def core_ml_worker(
         actions that run whisper-cli.
       bridge: the C++ library with the three functions of whisper-encoder.h; default upstream's own.
       compiler: program that compiles encoders; default Xcode's coremlc.
-      predictor: program that predicts with Core ML; default `//tools/encoder/coremlprobe`.
+      predictor: program that predicts with Core ML and reads its compute plans; default `//tools/encoder/coremlprobe`.
       visibility: of all targets.
     """
     check_version(native.package_relative_label(name), "macos_sdk_version", macos_sdk_version)

@@ -5,6 +5,7 @@ load("//gate/private:checks.bzl", "archive_stem", "digest_without_archive", "sid
 load("//gate/private:coreml_archive.bzl", "coreml_archive")
 load("//gate/private:coreml_encoder.bzl", "coreml_encoder")
 load("//gate/private:encoder_parity.bzl", "encoder_parity")
+load("//gate/private:encoder_placement.bzl", "encoder_placement")
 load("//gate/private:gate_judge.bzl", "gate_judge")
 load("//gate/private:gate_receipt.bzl", "gate_receipt")
 load("//gate/private:gate_test.bzl", "gate_test")
@@ -44,6 +45,8 @@ def _judgements(gate):
     asked = gate.recordings or gate.probe or gate.source
     demands = ["always", "gate"] + (["asked"] if asked else [])
     names = [name for name, kind in JUDGEMENTS.items() if kind.source != "receipt" and kind.demand in demands]
+    if gate.placement_policy:
+        names.append("placement")
     for name in names:
         if name not in _PARTS:
             fail(judgement_without_rule(name))
@@ -110,6 +113,16 @@ def _parity(gate, judgement):
         **gate.common
     )
 
+def _placement(gate, judgement):
+    encoder_placement(
+        name = gate.prefix + judgement,
+        model = gate.model,
+        encoder = gate.prefix + "encoder",
+        policy = gate.placement_policy,
+        exec_properties = gate.on_runs,
+        **gate.common
+    )
+
 def _words(gate, judgement):
     whisper_words(
         name = gate.prefix + judgement,
@@ -136,6 +149,7 @@ _PARTS = {
 } | {
     "contract": _contract,
     "parity": _parity,
+    "placement": _placement,
     "words": _words,
 }
 
@@ -191,6 +205,7 @@ def coreml_encoder_gate(
         probe = None,
         source = None,
         words_policy = "words_v2",
+        placement_policy = None,
         tags = [],
         visibility = None):
     """Makes encoder, runs, tests and receipt for one Whisper model.
@@ -206,6 +221,7 @@ def coreml_encoder_gate(
     - `contrast`, `contrast_test`: ggml's own encoder shows its own marker, so that markers discriminate;
     - `transcript`, `transcript_test`: both encoders write the reference words;
     - `words`, `words_test`, with `recordings`: both encoders write the source model's words in each of them;
+    - `placement`, `placement_test`, with `placement_policy`: an instrument saw where the encoder runs;
     - `receipt`: all of it bound by digest, as `<prefix>receipt.json`;
     - `<name>`: a test of all these judgements at once. It fails if one of them is missing or does not pass, whatever
       filters, tags and shards do to the tests above.
@@ -242,6 +258,8 @@ def coreml_encoder_gate(
       probe: the one of `recordings` on which all sides have to agree first. Without one, the words are provisional.
       source: transcripts of `recordings` by the source model itself (docs/transcripts.md). Without them, the words are provisional.
       words_policy: name of the frozen policy for the words.
+      placement_policy: name of the frozen policy for the placement, such as `placement_plan_v1` (docs/placement.md). With it, the receipt
+        also requires the judgement `placement`, which no gate of the emulated lane can pass.
       run_exec_properties: exec properties of the actions that run whisper-cli or Core ML, beside the platform's: a pool.
       test_exec_properties: exec properties of the tests that judge, beside the platform's.
       tags: of all targets.
@@ -275,6 +293,7 @@ def coreml_encoder_gate(
         probe = probe,
         source = source,
         words_policy = words_policy,
+        placement_policy = placement_policy,
         common = dict(tags = tags, visibility = visibility),
     )
     judgements = _judgements(gate)

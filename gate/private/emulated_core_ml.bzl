@@ -23,6 +23,7 @@ def _emulated_core_ml_impl(ctx):
         compile = _compile,
         compile_data = struct(compiler = ctx.attr.compiler[DefaultInfo].files_to_run),
         predict = None,
+        plan = None,
         evaluator = ctx.attr.evaluator[DefaultInfo].files_to_run,
         run_requirements = {},
     )

@@ -20,7 +20,7 @@ ENCODER_JUDGEMENT_ATTRS = {
     ),
 }
 
-def judge_encoder(ctx, name, mnemonic, message, judge, options = {}, files = {}, tools = {}, requirements = {}):
+def judge_encoder(ctx, name, mnemonic, message, judge, options = {}, files = {}, lists = {}, outputs = {}, tools = {}, requirements = {}):
     """Declares the action that writes `<name>.json`, a judgement over model and encoder.
 
     Args:
@@ -31,6 +31,8 @@ def judge_encoder(ctx, name, mnemonic, message, judge, options = {}, files = {},
       judge: the program that judges.
       options: values of the judge's flags by name; empty ones are left out.
       files: File, or None, by the name of the flag that names it.
+      lists: lists of File by the name of the flag that names each of them.
+      outputs: suffixes of files that the judge writes beside the judgement, by the name of the flag that names each.
       tools: FilesToRunProvider, or None, by the name of the flag that names it.
       requirements: execution requirements of the action.
 
@@ -43,6 +45,8 @@ def judge_encoder(ctx, name, mnemonic, message, judge, options = {}, files = {},
     args.add(ctx.file.model, format = "--model=%s")
     args.add_all([encoder], format_each = "--encoder=%s", expand_directories = False)
     given = [(flag, file) for flag, file in files.items() if file]
+    given += [(flag, file) for flag, several in lists.items() for file in several]
+    written = [(flag, ctx.actions.declare_file(ctx.label.name + suffix)) for flag, suffix in outputs.items()]
     programs = [(flag, tool) for flag, tool in tools.items() if tool]
     for flag, value in options.items():
         if value:
@@ -51,6 +55,8 @@ def judge_encoder(ctx, name, mnemonic, message, judge, options = {}, files = {},
         args.add(file, format = "--" + flag + "=%s")
     for flag, tool in programs:
         args.add(tool.executable, format = "--" + flag + "=%s")
+    for flag, file in written:
+        args.add(file, format = "--" + flag + "=%s")
     args.add(judgement, format = "--out=%s")
     ctx.actions.run(
         mnemonic = mnemonic,
@@ -58,7 +64,7 @@ def judge_encoder(ctx, name, mnemonic, message, judge, options = {}, files = {},
         executable = judge,
         arguments = [args],
         inputs = [ctx.file.model, encoder] + [file for _, file in given],
-        outputs = [judgement],
+        outputs = [judgement] + [file for _, file in written],
         tools = [tool for _, tool in programs],
         exec_group = RUN,
         execution_requirements = requirements,
@@ -66,7 +72,7 @@ def judge_encoder(ctx, name, mnemonic, message, judge, options = {}, files = {},
         resource_set = whisper_resources(1, ctx.file.model),
     )
     return [
-        DefaultInfo(files = depset([judgement])),
+        DefaultInfo(files = depset([judgement] + [file for _, file in written])),
         GateJudgementInfo(
             name = name,
             judgement = judgement,

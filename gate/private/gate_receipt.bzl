@@ -170,7 +170,7 @@ A receipt is written whatever the verdict: it can say `fail`. The tests turn red
         "judgements": attr.label_list(
             mandatory = True,
             providers = [GateJudgementInfo],
-            doc = "The judgements over this gate: of a gate_judge each, an artifact_contract, an encoder_parity, a whisper_words.",
+            doc = "The judgements over this gate: of a gate_judge each, an artifact_contract, an encoder_parity, an encoder_placement, a whisper_words.",
         ),
         "required": attr.string_list(
             default = [

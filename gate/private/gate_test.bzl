@@ -51,7 +51,7 @@ first run of whisper-cli. Arguments, filters and shards select nothing: the test
             mandatory = True,
             allow_empty = False,
             providers = [GateJudgementInfo],
-            doc = "What has to pass: a gate_judge, an artifact_contract, an encoder_parity, a whisper_words.",
+            doc = "What has to pass: a gate_judge, an artifact_contract, an encoder_parity, an encoder_placement, a whisper_words.",
         ),
         "required": attr.string_list(
             doc = "Names of judgements that must be among them; one that is missing is an error at analysis.",

@@ -37,6 +37,7 @@ def _physical_core_ml_impl(ctx):
             xcode_config = (ctx.attr.xcode_config or ctx.attr._xcode_config)[XcodeVersionInfo],
         ),
         predict = ctx.attr.predictor[DefaultInfo].files_to_run,
+        plan = ctx.attr.predictor[DefaultInfo].files_to_run,
         evaluator = None,
         # Core ML, the Neural Engine's compiler and Metal keep per-user caches that a sandbox denies.
         run_requirements = {
@@ -59,7 +60,7 @@ Its compiler runs `xcrun coremlc compile` after checking that coremlc comes from
             mandatory = True,
             executable = True,
             cfg = "exec",
-            doc = "Program that predicts as upstream's bridge does and tells what the bridge does not: //tools/encoder/coremlprobe.",
+            doc = "Program that predicts as upstream's bridge does, tells what the bridge does not, and reads compute plans: //tools/encoder/coremlprobe.",
         ),
     },
     fragments = ["apple"],

@@ -17,6 +17,8 @@ one from here, and know no operating system of their own.""",
         "compile_data": "struct: what `compile` needs of its toolchain's own attributes. Opaque to the rules.",
         "predict": "FilesToRunProvider: the program that predicts with this lane's Core ML, tensor in and tensor out, and keeps every " +
                    "attempt to load (//tools/encoder/coremlprobe; tools/encoder/probe has its formats), or None where our evaluator computes the program.",
+        "plan": "FilesToRunProvider: the program that reads where this lane's Core ML would run each operation, and its device list " +
+                "(//tools/encoder/coremlprobe; tools/run/placement has its formats), or None where nothing places operations.",
         "evaluator": "FilesToRunProvider: the program that evaluates encoders for the double, or None on the physical lane.",
         "run_requirements": "dict of string to string: execution requirements of actions that run whisper-cli.",
     },

@@ -3,6 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("//gate/private:artifact_contract.bzl", "artifact_contract")
 load("//gate/private:encoder_parity.bzl", "encoder_parity")
+load("//gate/private:encoder_placement.bzl", "encoder_placement")
 load("//gate/private:physical_core_ml.bzl", "physical_core_ml")
 load(":stubs.bzl", "bridge_stub", "encoder_stub")
 
@@ -71,6 +72,31 @@ _physical_parity_action_test = analysistest.make(
     config_settings = _PHYSICAL,
 )
 
+def _placement_action_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    (action,) = [a for a in analysistest.target_actions(env) if a.mnemonic == "GatePlacement"]
+    lane = "physical" if ctx.attr.physical else "emulated"
+    asserts.true(env, "--lane=" + lane in action.argv, "the toolchain says the lane, found {}".format(action.argv))
+    asserts.true(env, "--policy=placement_plan_v1" in action.argv, "expected the policy, found {}".format(action.argv))
+    probes = [a for a in action.argv if a.startswith("--probe=")]
+    asserts.equals(env, 1 if ctx.attr.physical else 0, len(probes))
+    inputs = [f.basename for f in action.inputs.to_list()]
+    asserts.equals(env, ctx.attr.physical, "identity.json" in inputs)
+    asserts.equals(env, ["lane_placement.json", "lane_placement.plan.json"], sorted([f.basename for f in action.outputs.to_list()]))
+    return analysistest.end(env)
+
+_PLACEMENT = {"physical": attr.bool(mandatory = True)}
+_placement_action_test = analysistest.make(_placement_action_test_impl, attrs = _PLACEMENT, config_settings = _EMULATED)
+_physical_placement_action_test = analysistest.make(_placement_action_test_impl, attrs = _PLACEMENT, config_settings = _PHYSICAL)
+
+def _stand_in_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.expect_failure(env, "//gate/private/tests:placement_of_the_stand_in: `stand_in`: expected none on the physical lane")
+    asserts.expect_failure(env, "found `@@//tools/actions/gate_coremlc:gate_coremlc`")
+    return analysistest.end(env)
+
+_stand_in_test = analysistest.make(_stand_in_test_impl, expect_failure = True, config_settings = _PHYSICAL)
+
 def _contract_action_test_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = [a for a in analysistest.target_actions(env) if a.mnemonic == "GateContract"]
@@ -123,6 +149,33 @@ def physical(name):
     _physical_parity_action_test(
         name = name + "_parity",
         target_under_test = ":lane_parity",
+    )
+    encoder_placement(
+        name = "lane_placement",
+        encoder = ":parity_encoder",
+        model = ":model.bin",
+        tags = ["manual"],
+    )
+    _placement_action_test(
+        name = name + "_emulated_placement",
+        physical = False,
+        target_under_test = ":lane_placement",
+    )
+    _physical_placement_action_test(
+        name = name + "_placement",
+        physical = True,
+        target_under_test = ":lane_placement",
+    )
+    encoder_placement(
+        name = "placement_of_the_stand_in",
+        encoder = ":parity_encoder",
+        model = ":model.bin",
+        stand_in = "//tools/actions/gate_coremlc",
+        tags = ["manual"],
+    )
+    _stand_in_test(
+        name = name + "_stand_in",
+        target_under_test = ":placement_of_the_stand_in",
     )
     for named in ("", "13.0"):
         artifact_contract(
