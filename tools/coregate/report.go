@@ -19,15 +19,15 @@ import (
 
 func newReportCmd() *cobra.Command {
 	var (
-		format, out, key, reference, parity string
-		files                               []string
+		format, out, key, reference, parity, plan string
+		files                                     []string
 	)
 	cmd := &cobra.Command{
 		Use:   "report RECEIPT",
 		Short: "Turn a receipt or a release into a page, JUnit XML or a short text",
 		Long: `Turn a receipt, signed or not, into one self-contained HTML page, JUnit XML or a short text.
 Evidence and observations of its runs, given with --file, are shown where they belong, as are the reference words
-and a measurement of parity; a file that is not of this receipt is refused. Of a release its receipts are listed.`,
+and a measurement of parity and a compute plan; a file that is not of this receipt is refused. Of a release its receipts are listed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"html", "junit", "text"}, format) {
@@ -41,8 +41,8 @@ and a measurement of parity; a file that is not of this receipt is refused. Of a
 				return err
 			}
 			if s.release != nil {
-				if len(files) > 0 || reference != "" || parity != "" {
-					return fmt.Errorf("files of runs, reference words and parity are of one gate, and %s is %s: report that gate's own receipt with them", args[0], s)
+				if len(files) > 0 || reference != "" || parity != "" || plan != "" {
+					return fmt.Errorf("files of runs, reference words, parity and a plan are of one gate, and %s is %s: report that gate's own receipt with them", args[0], s)
 				}
 				r, err := pages.NewRelease(s.release)
 				if err != nil {
@@ -56,7 +56,7 @@ and a measurement of parity; a file that is not of this receipt is refused. Of a
 				return err
 			}
 			d.Signature, d.Machine, d.Explain = signature, runner.MachineID(), reason.Lookup
-			if err := addFiles(d, files, reference, parity); err != nil {
+			if err := addFiles(d, files, reference, parity, plan); err != nil {
 				return err
 			}
 			return writeReport(cmd.OutOrStdout(), d, format, out)
@@ -69,6 +69,7 @@ and a measurement of parity; a file that is not of this receipt is refused. Of a
 	f.StringArrayVar(&files, "file", nil, "an evidence.json or observations.json of the receipt's runs; may be repeated")
 	f.StringVar(&reference, "reference", "", "the reference words, to show them aligned")
 	f.StringVar(&parity, "parity", "", "what coregate parity --json printed, to plot it")
+	f.StringVar(&plan, "plan", "", "the record of the compute plan that the placement was judged from, to draw it")
 	return cmd
 }
 
@@ -96,7 +97,7 @@ func reported(cmd *cobra.Command, path, keyFile string) (signable, string, error
 	return s, "valid, by key " + key.ID()[:16] + "…", nil
 }
 
-func addFiles(d *pages.Data, files []string, reference, parity string) error {
+func addFiles(d *pages.Data, files []string, reference, parity, plan string) error {
 	add := func(path string, add func(data []byte) error) error {
 		if path == "" {
 			return nil
@@ -116,6 +117,9 @@ func addFiles(d *pages.Data, files []string, reference, parity string) error {
 		}
 	}
 	if err := add(reference, d.AddReference); err != nil {
+		return err
+	}
+	if err := add(plan, d.AddPlacement); err != nil {
 		return err
 	}
 	if err := add(parity, d.AddParity); err != nil {

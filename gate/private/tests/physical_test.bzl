@@ -211,5 +211,5 @@ def physical(name):
     )
     native.test_suite(
         name = name,
-        tests = [name + suffix for suffix in ("_compile", "_contract", "_emulated_contract", "_named_contract", "_parity", "_emulated_parity")],
+        tests = [name + suffix for suffix in ("_compile", "_contract", "_emulated_contract", "_named_contract", "_parity", "_emulated_parity", "_placement", "_emulated_placement", "_stand_in")],
     )

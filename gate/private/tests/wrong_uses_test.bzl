@@ -7,6 +7,7 @@ load(
     "coreml_archive",
     "coreml_encoder",
     "encoder_parity",
+    "encoder_placement",
     "patch_ab_report",
     "recording",
     "upstream_sources",
@@ -109,6 +110,9 @@ def _encoders():
         "reference_without_sidecar": ({"reference": ":reference.npy"}, "reference_sidecar", ["found `reference` alone", "source-reference"]),
         "sidecar_without_reference": ({"reference_sidecar": ":identity.json"}, "reference", ["found `reference_sidecar` alone"]),
     }
+    placements = {
+        "placement_by_numbers_policy": ({"policy": "fp32_v2"}, "policy", ["one of placement_plan_v1", "found `fp32_v2`", "docs/placement.md"]),
+    }
     archives = {
         "archive_by_other_ending": ({"archive": ":model.bin", "sha256": "0" * 64}, "archive", [".tar.gz", "found `model.bin`"]),
         "archive_by_short_digest": ({"archive": ":archive.zip", "sha256": "abc"}, "sha256", ["64 lower-case", "found `abc`", "sha256sum"]),
@@ -120,6 +124,9 @@ def _encoders():
     } | {
         name: (encoder_parity, right | wrong, attribute, message)
         for name, (wrong, attribute, message) in parities.items()
+    } | {
+        name: (encoder_placement, right | wrong, attribute, message)
+        for name, (wrong, attribute, message) in placements.items()
     } | {
         name: (coreml_archive, wrong, attribute, message)
         for name, (wrong, attribute, message) in archives.items()

@@ -136,30 +136,3 @@ func plot(m *Parity) template.HTML {
 	fmt.Fprintf(&s, `<polyline class="curve" points="%s"/>`, strings.TrimSpace(points.String()))
 	return s.svg("plot", "signal-to-noise ratio by frame", width, height)
 }
-
-// devices are the facts of a placement judgement that have bars: shares of operations, 0 to 1.
-var devices = []struct{ fact, name string }{{"share_neural_engine", "Neural Engine"}, {"share_gpu", "GPU"}, {"share_cpu", "CPU"}}
-
-// placement draws the shares of a placement judgement, or nothing without one.
-func placement(p *statement.Predicate) template.HTML {
-	i := slices.IndexFunc(p.Judgements, func(j *verdict.Judgement) bool { return j.Name == "placement" })
-	if i < 0 {
-		return ""
-	}
-	var s drawing
-	y := 0
-	for _, d := range devices {
-		share, ok := p.Judgements[i].Facts[d.fact].(float64)
-		if !ok || share < 0 || share > 1 {
-			continue
-		}
-		fmt.Fprintf(&s, `<text x="0" y="%d" font-size="13">%s</text>`, y+15, d.name)
-		fmt.Fprintf(&s, `<rect class="bar" x="110" y="%d" width="%.1f" height="14"/>`, y+4, share*190)
-		fmt.Fprintf(&s, `<text x="%.1f" y="%d" font-size="13">%.0f %%</text>`, 116+share*190, y+15, share*100)
-		y += 26
-	}
-	if y == 0 {
-		return ""
-	}
-	return s.svg("bars", "placement by device", 360, y)
-}

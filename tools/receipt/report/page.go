@@ -55,7 +55,7 @@ type page struct {
 	Style   template.CSS
 	Chain   template.HTML
 	Plot    template.HTML
-	Bars    template.HTML
+	Placed  placed
 	Missing []string
 	// Judgements are the receipt's, those that do not pass first.
 	Judgements []*verdict.Judgement
@@ -80,7 +80,7 @@ func (d *Data) HTML(w io.Writer) error {
 	}
 	p := &d.Receipt.Predicate
 	view := page{
-		D: d, P: p, Style: template.CSS(styleText), Chain: chain(d), Plot: plot(d.Parity), Bars: placement(p),
+		D: d, P: p, Style: template.CSS(styleText), Chain: chain(d), Plot: plot(d.Parity), Placed: d.placement(),
 		Runs: d.runs(), Words: d.words(), Lane: sorted(p.LaneIdentity), Toolchain: sorted(p.Toolchain),
 	}
 	view.Judgements = slices.Clone(p.Judgements)

@@ -16,6 +16,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/computeplan"
 )
 
 // Data is what a report is made from. Everything but the receipt may be missing.
@@ -32,6 +33,8 @@ type Data struct {
 	Reference string
 	// Parity is a measurement, frame by frame.
 	Parity *Parity
+	// Plan is the compute plan that the placement judgement was made from, operation by operation.
+	Plan *computeplan.Plan
 	// Machine is this machine's id (runner.MachineID), by which "measured elsewhere" is told.
 	Machine string
 	// Explain finds what a code means.

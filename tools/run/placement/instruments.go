@@ -113,6 +113,14 @@ func elsewhere(plan *computeplan.Plan, d computeplan.Device) []*computeplan.Oper
 	return out
 }
 
+// short is a name as a list shows it: a model may give names of any length.
+func short(name string) string {
+	if runes := []rune(name); len(runes) > 80 {
+		return string(runes[:80]) + "…"
+	}
+	return name
+}
+
 func list(operations []*computeplan.Operation) string {
 	var names []string
 	for i, o := range operations {
@@ -120,7 +128,7 @@ func list(operations []*computeplan.Operation) string {
 			names = append(names, fmt.Sprintf("and %d more", len(operations)-shown))
 			break
 		}
-		names = append(names, fmt.Sprintf("%s (layer %s) on %s", o.Operator, o.Layer(), o.Preferred.Title()))
+		names = append(names, fmt.Sprintf("%s (layer %s) on %s", short(o.Operator), short(o.Layer()), o.Preferred.Title()))
 	}
 	return strings.Join(names, "; ")
 }
@@ -132,7 +140,7 @@ func listBreaks(breaks []computeplan.Break) string {
 			texts = append(texts, fmt.Sprintf("and %d more", len(breaks)-shown))
 			break
 		}
-		texts = append(texts, fmt.Sprintf("between %s and %s: %s", b.After, b.Before, list(b.Operations)))
+		texts = append(texts, fmt.Sprintf("between %s and %s: %s", short(b.After), short(b.Before), list(b.Operations)))
 	}
 	return strings.Join(texts, " | ")
 }
