@@ -35,6 +35,14 @@ std::vector<std::string> names_of(const std::string &left) {
     return names;
 }
 
+// The opset as Core ML names it in a plan: a program says CoreML6 where its operations are of ios16.
+std::string opset_of(const std::string &named) {
+    if (named.size() == 7 && named.compare(0, 6, "CoreML") == 0 && named[6] >= '5' && named[6] <= '8') {
+        return std::string("ios1") + named[6];
+    }
+    return named;
+}
+
 }  // namespace
 
 bool read_operations(const std::string &model_path, std::vector<Operation> &operations, std::string &function, std::string &why) {
@@ -58,7 +66,7 @@ bool read_operations(const std::string &model_path, std::vector<Operation> &oper
                 break;
             }
             function = line.substr(begin + 5, open - begin - 5);
-            opset = line.substr(open + 1, close - open - 1);
+            opset = opset_of(line.substr(open + 1, close - open - 1));
             continue;
         }
         const size_t equals = line.find(" = ");

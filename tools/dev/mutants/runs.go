@@ -19,7 +19,7 @@ func Catalogue() []Mutant {
 		mutants []Mutant
 	}{
 		{"Build", build()}, {"Log", logs()}, {"Invocation", invocation()}, {"Staging", staging()},
-		{"Exit", exits()}, {"Canary", canaries()}, {"Contrast", contrasts()}, {"Words", words()}, {"Prediction", predictions()}, {"Evidence", broken()}, {"Logs of other tools", texts()},
+		{"Exit", exits()}, {"Canary", canaries()}, {"Contrast", contrasts()}, {"Words", words()}, {"Prediction", predictions()}, {"Placement", placements()}, {"Evidence", broken()}, {"Logs of other tools", texts()},
 	} {
 		for _, m := range class.mutants {
 			m.Class = class.name

@@ -23,7 +23,7 @@ import (
 // A program with constants, a break in the middle where a word asks for it, and casts at both ends.
 const source = `program(1.3)
 {
-    func main<ios16>(tensor<fp32, [1, 4, 6]> logmel_data) {
+    func main<CoreML6>(tensor<fp32, [1, 4, 6]> logmel_data) {
         string to16 = const()[name = string("to16"), val = string("fp16")];
         string to32 = const()[name = string("to32"), val = string("fp32")];
         int32 axis = const()[name = string("axis"), val = int32(2)];
