@@ -10,8 +10,10 @@ import (
 type ranked struct {
 	match
 	distance float64
-	// span is how far the outermost values are from the tensor's: coarse palettes keep those.
-	span float64
+	// span says whether the outermost values are the tensor's, as those of an even palette are, and apart how far the
+	// values are from it. They tell forms apart that differ in their scale alone, which a palette of a few entries hides.
+	span  bool
+	apart float64
 }
 
 // best finds the view that agrees with a tensor in one of the forms, or the nearest one; a nil comparison where there
@@ -53,26 +55,35 @@ const maxTries = 64
 func (p *pairing) rank(t *target, forms []*form) []ranked {
 	var list []ranked
 	want := make([]float32, sampleCount(t.n()))
+	own := make([]float32, len(want)) // without the form's scale, so that forms are alike that differ in it alone
 	low, high := slices.Min(t.values), slices.Max(t.values)
 	for _, f := range forms {
+		unscaled := *f
+		unscaled.scale = 1
 		for k := range want {
-			want[k] = f.want(t, place(k, t.n()))
+			want[k], own[k] = f.want(t, place(k, t.n())), unscaled.want(t, place(k, t.n()))
 		}
 		for _, v := range p.views[fmt.Sprint(t.shape)] {
-			r := ranked{match: match{target: t, view: v, form: f, count: 1}, distance: apart(want, v.samples)}
+			r := ranked{match: match{target: t, view: v, form: f, count: 1}, apart: apart(want, v.samples)}
+			r.distance = r.apart
 			if v.w.op != nil {
-				r.distance = min(r.distance, uncorrelated(want, v.samples))
-				r.span = math.Abs(float64(low-v.low)) + math.Abs(float64(high-v.high))
+				r.distance = min(r.distance, uncorrelated(own, v.samples))
+				r.span = math.Abs(float64(low*f.scale-v.low))+math.Abs(float64(high*f.scale-v.high)) < float64(high-low)*float64(f.scale)/sameSpan
 			}
 			list = append(list, r)
 		}
 	}
+	level(list)
 	slices.SortStableFunc(list, func(a, b ranked) int {
 		switch {
 		case a.distance != b.distance:
 			return int(math.Copysign(1, a.distance-b.distance))
+		case a.span != b.span && a.span:
+			return -1
 		case a.span != b.span:
-			return int(math.Copysign(1, a.span-b.span))
+			return 1
+		case a.apart != b.apart:
+			return int(math.Copysign(1, a.apart-b.apart))
 		case a.view.w.used != b.view.w.used && b.view.w.used:
 			return -1
 		case a.view.w.used != b.view.w.used:
@@ -82,6 +93,30 @@ func (p *pairing) rank(t *target, forms []*form) []ranked {
 	})
 	return list
 }
+
+// level gives the forms of one compressed view that differ in their scale alone the distance of the nearest, so that their
+// span tells which comes first.
+func level(list []ranked) {
+	type key struct {
+		view *view
+		what string
+	}
+	nearest := map[key]float64{}
+	for _, r := range list {
+		k := key{r.view, r.form.what}
+		if d, ok := nearest[k]; !ok || r.distance < d {
+			nearest[k] = r.distance
+		}
+	}
+	for i, r := range list {
+		if r.view.w.op != nil {
+			list[i].distance = nearest[key{r.view, r.form.what}]
+		}
+	}
+}
+
+// sameSpan is the part of a tensor's range that its outermost values may have been rounded by.
+const sameSpan = 100
 
 // apart is the distance of b from a, see distance.
 func apart(a, b []float32) float64 {
