@@ -36,7 +36,7 @@ def encode(checkpoint, revision, mel):
     """The last hidden state of the encoder, [1, positions, width]."""
     local = pathlib.Path(checkpoint).is_dir()
     where = {} if local else {"revision": revision}
-    model = transformers.WhisperModel.from_pretrained(checkpoint, torch_dtype=torch.float32, attn_implementation="eager", **where)
+    model = transformers.WhisperModel.from_pretrained(checkpoint, dtype=torch.float32, attn_implementation="eager", **where)
     model.eval()
     bands = model.config.num_mel_bins
     if bands != mel.shape[0]:

@@ -45,6 +45,11 @@ type Sidecar struct {
 	Probe *probe.Report `json:"probe,omitempty"`
 }
 
+// String says what made the tensor.
+func (s *Sidecar) String() string {
+	return fmt.Sprintf("%s at %s, by %s (%s, %s, %s, %s attention)", s.Model, s.Revision, s.Tool, s.DType, s.Mode, s.Device, s.Attention)
+}
+
 // MelDigest identifies a mel: the SHA-256 of its values as little-endian
 // float32, row-major, mel bands by frames.
 func MelDigest(mel []float32) string {
