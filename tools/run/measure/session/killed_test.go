@@ -27,15 +27,16 @@ sleep 600`, dir))
 		_, err := Run(t.Context(), p)
 		t.Fatalf("the session ended by itself: %v", err)
 	}
-	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
-		t.Run(signal.String(), func(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		t.Run(map[bool]string{false: "process", true: "group"}[whole], func(t *testing.T) {
 			dir := t.TempDir()
 			self, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(self, "-test.run=^TestKilled$")
-			cmd.Env = append(os.Environ(), victim+"="+dir)
+			cmd.Env = append(os.Environ(), victim+"="+dir, "TMPDIR="+dir)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +55,12 @@ sleep 600`, dir))
 				}
 				return true
 			})
-			if err := cmd.Process.Signal(signal); err != nil {
+			// As a shell ends a job, or as one process is picked.
+			target := cmd.Process.Pid
+			if whole {
+				target = -target
+			}
+			if err := syscall.Kill(target, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()
