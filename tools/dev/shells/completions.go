@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
 // questions are lines with the cursor at their end, and words that must be offered there.
@@ -18,7 +20,7 @@ var questions = []struct {
 	{"coregate verify --la", []string{"--lane"}},
 	{"coregate verify --lane ", []string{"emulated", "physical"}},
 	{"coregate completion ", []string{"bash", "fish", "zsh"}},
-	{"coregate explain CANARY_SIG", []string{"CANARY_SIGNAL"}},
+	{"coregate explain CANARY_SIG", []string{reason.CanarySignal}},
 	{"coregate report --format j", []string{"junit"}},
 }
 
