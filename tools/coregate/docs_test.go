@@ -52,6 +52,7 @@ func deskFolder(t *testing.T) string {
 	w.File(t, "ships/whisper-cli", "program")
 	w.File(t, "ships/ggml-model.bin", "model")
 	modelWithEncoder(t, dir, "ggml-tiny.en", 7)
+	modelWithEncoder(t, dir, "ggml-small.en", 8)
 	if err := os.Mkdir(filepath.Join(dir, "models"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestDocumentsRun(t *testing.T) {
 			t.Errorf("%s: %v\n%s\n%s", filepath.Base(path), err, script.String(), out)
 		}
 	}
-	if blocks < 5 {
+	if blocks < 6 {
 		t.Errorf("%d blocks of documents were run: the marks are gone, or the documents are not there", blocks)
 	}
 }

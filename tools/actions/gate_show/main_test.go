@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -88,4 +89,32 @@ func printed(t *testing.T, path string) (string, int) {
 		t.Fatal(err)
 	}
 	return string(out), 0
+}
+
+// TestReadme holds that the first screen of README.md is what this program prints, but for the pin.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(readme), "```console\n$ bazel run //gate:receipt\n")
+	block, _, found := strings.Cut(block, "…\n```")
+	if !found {
+		t.Fatal("README.md does not show what bazel run //gate:receipt prints")
+	}
+	w := gatefixture.New(t)
+	w.Write(t)
+	shown := filepath.Join(t.TempDir(), "receipt")
+	var errs bytes.Buffer
+	if code := run([]string{"--receipt=" + w.File(t, "receipt.json", string(w.Receipt(t))), "--coreml=" + w.Spec.CoreML, "--contrast=" + w.Spec.Contrast, "--out=" + shown}, &errs); code != 0 {
+		t.Fatalf("exit %d, %s", code, errs.String())
+	}
+	out, _ := printed(t, shown)
+	pin := regexp.MustCompile(`whisper\.cpp .* pin\)`)
+	lines := strings.Split(pin.ReplaceAllString(out, "PIN"), "\n")
+	for i, line := range strings.Split(strings.TrimSuffix(pin.ReplaceAllString(block, "PIN"), "\n"), "\n") {
+		if i >= len(lines) || strings.TrimRight(lines[i], " ") != line {
+			t.Fatalf("line %d of README.md's example is %q, but this is printed:\n%s", i+1, line, out)
+		}
+	}
 }
