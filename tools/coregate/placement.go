@@ -151,6 +151,7 @@ func readPower(stdin io.Reader, path string) (*power.Reading, error) {
 
 func newPlacementRecordCmd() *cobra.Command {
 	var r reading.Run
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "record --cli WHISPER-CLI --model MODEL.bin --audio AUDIO.wav --out FOLDER",
 		Short: "Record one run of whisper-cli with Instruments' Core ML template, on a Mac",
@@ -165,6 +166,9 @@ exports name the machine; recording.json does not.`,
 			if err := reading.Record(cmd.Context(), r); err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"recorded": r.Folder})
+			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "recorded: %s\n", r.Folder)
 			return err
 		},
@@ -177,5 +181,6 @@ exports name the machine; recording.json does not.`,
 	f.StringVar(&r.Folder, "out", "", "the folder to make")
 	f.StringVar(&r.XCRun, "xcrun", "/usr/bin/xcrun", "the program that finds xctrace")
 	f.DurationVar(&r.Deadline, "deadline", 30*time.Minute, "how long recording and exports may take")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
