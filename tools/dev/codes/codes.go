@@ -28,12 +28,24 @@ type census struct {
 
 // check returns what is wrong with the codes of these sources, whose tests are given too.
 func check(sources, tests, exempt map[string]string) ([]string, error) {
+	c, _, err := take(sources)
+	if err != nil {
+		return nil, err
+	}
+	c.conclude()
+	c.tested(tests, exempt)
+	slices.Sort(c.wrong)
+	return c.wrong, nil
+}
+
+// take reads the sources.
+func take(sources map[string]string) (*census, map[string]*ast.File, error) {
 	c := &census{fset: token.NewFileSet(), codes: map[string]string{}, rows: map[string]int{}, classes: map[string]string{}, emitted: map[string]bool{}}
 	files := map[string]*ast.File{}
 	for _, path := range slices.Sorted(maps.Keys(sources)) {
 		f, err := parser.ParseFile(c.fset, path, sources[path], parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		files[path] = f
 		if strings.HasPrefix(path, definedIn) {
@@ -45,10 +57,7 @@ func check(sources, tests, exempt map[string]string) ([]string, error) {
 			c.use(files[path])
 		}
 	}
-	c.conclude()
-	c.tested(tests, exempt)
-	slices.Sort(c.wrong)
-	return c.wrong, nil
+	return c, files, nil
 }
 
 func (c *census) say(at token.Pos, format string, args ...any) {

@@ -65,3 +65,26 @@ func TestTested(t *testing.T) {
 		}
 	}
 }
+
+// TestTexts prints a code's text beside the place that raises it and the input of a test that does.
+func TestTexts(t *testing.T) {
+	c, files, err := take(map[string]string{
+		"tools/base/reason/x.go": "package reason\nconst (\n A = \"A_CODE\"\n B = \"B_CODE\"\n)\nvar x = Table{{Code: A, Class: Fail, Means: \"It broke.\", Do: \"Mend it.\"}, {Code: B, Class: Note}}\n",
+		"tools/p/p.go":           "package p\nfunc f() { j.Add(reason.A, \"here\",\n \"whole\", found); _ = []row{{reason.B, \"x\"}} }\n",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	c.texts(&out, files, map[string]string{"tools/p/p_test.go": "package p\n{\"a hole\", reason.A},\n", "tools/base/reason/x_test.go": "A_CODE"}, "")
+	want := "A_CODE (fail)\n  means   It broke.\n  do      Mend it.\n  raised  tools/p/p.go:2:12: j.Add(reason.A, \"here\", \"whole\", found)\n" +
+		"  input   tools/p/p_test.go:2: {\"a hole\", reason.A},\n\nB_CODE (note)\n  means   \n  do      \n  raised  tools/p/p.go:3:29: {reason.B, \"x\"}\n\n"
+	if out.String() != want {
+		t.Errorf("found\n%s\nwant\n%s", out.String(), want)
+	}
+	var one strings.Builder
+	c.texts(&one, files, nil, "B_")
+	if !strings.HasPrefix(one.String(), "B_CODE") {
+		t.Errorf("only codes that begin with B_ are asked for, found\n%s", one.String())
+	}
+}

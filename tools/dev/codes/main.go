@@ -1,7 +1,9 @@
 // Command codes checks that every reason code is defined once, emitted somewhere, and, if it changes a verdict, raised by a test.
 //
 //	go run ./tools/dev/codes
+//	go run ./tools/dev/codes -texts [PREFIX]
 //
+// -texts prints each code's text beside the places that raise it and the tests' inputs that do, for who reviews the texts.
 // It reads the Go files of tools and gate. A test raises what it, its test data, a mutant or an experiment names. It exits 1 on a finding.
 package main
 
@@ -14,13 +16,26 @@ import (
 	"strings"
 )
 
-func main() { os.Exit(run(os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-func run(stdout, stderr io.Writer) int {
+func run(args []string, stdout, stderr io.Writer) int {
 	sources, tests, err := read("tools", "gate", "third_party")
 	if err != nil {
 		fmt.Fprintf(stderr, "codes: %v\n", err)
 		return 2
+	}
+	if len(args) > 0 {
+		if args[0] != "-texts" || len(args) > 2 {
+			fmt.Fprintln(stderr, "usage: codes [-texts [PREFIX]]")
+			return 2
+		}
+		c, files, err := take(sources)
+		if err != nil {
+			fmt.Fprintf(stderr, "codes: %v\n", err)
+			return 2
+		}
+		c.texts(stdout, files, tests, strings.Join(args[1:], ""))
+		return 0
 	}
 	wrong, err := check(sources, tests, byHand)
 	if err != nil {
