@@ -1,25 +1,11 @@
 """What rules refuse at analysis. Each message names the target, the attribute, what was expected, what was found, what to do."""
 
 load("//gate/private:messages.bzl", "fault_on_physical")
+load("//gate/private:refusal.bzl", "refusal")
 
 visibility("//gate/...")
 
 _DIGITS = "0123456789"
-
-def refusal(label, attribute, expected, found, do):
-    """The text of a refusal, in the one form that all of them have.
-
-    Args:
-      label: of the target.
-      attribute: that was wrong.
-      expected: what it takes.
-      found: what it holds.
-      do: what to do.
-
-    Returns:
-      A string.
-    """
-    return "{}: `{}`: expected {}, found {}. {}".format(label, attribute, expected, found, do)
 
 def unsupported_platform(label, system):
     return refusal(

@@ -7,7 +7,7 @@ visibility("//gate/private/tests")
 
 def _refusal_test_impl(ctx):
     env = analysistest.begin(ctx)
-    for part in ctx.attr.message:
+    for part in [": expected ", ", found "] + ctx.attr.message:
         asserts.expect_failure(env, part)
     return analysistest.end(env)
 
@@ -87,15 +87,15 @@ def judgements(name):
         )
     _subjects(*gates.keys())
     subjects = {
-        "canary_twice": ["each judgement must be there once", "two called `canary`"],
+        "canary_twice": ["`judgements`: expected each judgement once", "two called `canary`"],
         "judgement_of_two_canaries": ["one run of each kind", "two of kind `canary`"],
-        "receipt_of_another_encoder": ["the judgement `contract` must be about the encoder of this gate", "another_encoder"],
-        "receipt_of_another_model": ["the judgement `contract` must be about the model of this gate", "other.bin"],
-        "receipt_of_other_runs": ["the judgement `markers` must be about the model of this gate", "other.bin"],
-        "receipt_with_canary_twice": ["each judgement must be there once", "two called `canary`"],
-        "receipt_without_markers": ["the judgement `markers` must be among", "add the target that makes it"],
-        "receipt_without_parity": ["the judgement `parity` must be among"],
-        "without_canary": ["the judgement `canary` must be among", "contract"],
+        "receipt_of_another_encoder": ["the judgement `contract` about the encoder of this gate", "another_encoder"],
+        "receipt_of_another_model": ["the judgement `contract` about the model of this gate", "other.bin"],
+        "receipt_of_other_runs": ["the judgement `markers` about the model of this gate", "other.bin"],
+        "receipt_with_canary_twice": ["`judgements`: expected each judgement once", "two called `canary`"],
+        "receipt_without_markers": ["expected the judgement `markers` among", "Add the target that makes it"],
+        "receipt_without_parity": ["expected the judgement `parity` among"],
+        "without_canary": ["expected the judgement `canary` among", "contract"],
     }
     for subject, message in subjects.items():
         _refusal_test(

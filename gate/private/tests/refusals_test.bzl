@@ -7,7 +7,7 @@ visibility("//gate/private/tests")
 
 def _refusal_test_impl(ctx):
     env = analysistest.begin(ctx)
-    for part in ctx.attr.message:
+    for part in [": expected ", ", found "] + ctx.attr.message:
         asserts.expect_failure(env, part)
     return analysistest.end(env)
 
@@ -147,22 +147,22 @@ def refusals(name):
         tags = _MANUAL,
     )
     subjects = {
-        "bench_of_another_control": ["`control` must be one of them", "float16", "Name the encoders"],
+        "bench_of_another_control": ["`control`: expected one of the arms", "float16", "Name the encoders"],
         "bench_of_one_pair": ["at least 8 with two arms", "found 1", "no comparison"],
         "bench_of_pairs_without_another": ["at least 8 with two arms", "found 8", "float32"],
-        "canary_with_encoder": ["`canary` run must not have an encoder", "remove `encoder`"],
+        "canary_with_encoder": ["`encoder`: expected none for a run of kind canary", "remove `encoder`"],
         "cli_without_whisper": ["no action that compiles whisper.cpp", "cc_binary"],
         "compile_of_compiled": ["name ends in `.mlpackage`", "model-encoder.mlmodelc", "name the package"],
-        "compile_of_nothing": ["`package` must be one directory", "found 0"],
-        "compile_of_plain_file": ["`package` must be one directory", "model.gguf"],
-        "encoder_of_mixed_files": ["the files of one `.mlpackage`", "found 2", "model.gguf"],
+        "compile_of_nothing": ["`package`: expected one directory", "found 0"],
+        "compile_of_plain_file": ["`package`: expected one directory", "model.gguf"],
+        "encoder_of_mixed_files": ["`package`: expected one directory", "the files of one `.mlpackage`", "found 2", "model.gguf"],
         "encoder_of_other_name": ["name ends in `.bin`", "model.gguf", "rename the file"],
-        "encoder_of_plain_file": ["`package` must be one directory", "model.gguf"],
+        "encoder_of_plain_file": ["`package`: expected one directory", "model.gguf"],
         "encoder_of_source_directory": ["Bazel does not watch", "given.mlpackage", "name a filegroup"],
-        "positive_without_encoder": ["`coreml` run needs the `encoder`", "set `encoder`"],
-        "words_of_another_probe": ["`probe` must be one of its `recordings`", "unheard", "name another"],
-        "words_of_no_recordings": ["`recordings` is empty", "leave all three out"],
-        "run_that_demands_physical": ["demands the physical lane", "is the emulated one", "macOS arm64"],
+        "positive_without_encoder": ["`encoder`: expected the one that a run of kind coreml loads", "Set `encoder`"],
+        "words_of_another_probe": ["`probe`: expected one of its `recordings`", "unheard", "name another"],
+        "words_of_no_recordings": ["`recordings`: expected those that `probe`", "leave all three out"],
+        "run_that_demands_physical": ["`lane`: expected a platform of the physical lane", "found the emulated one", "macOS arm64"],
     }
     for subject, message in subjects.items():
         _refusal_test(

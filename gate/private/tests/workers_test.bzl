@@ -178,14 +178,14 @@ def workers(name):
     _on_linux_test(name = "on_linux_test", target_under_test = ":worker_canary", lane = "emulated", identity = "emulated_identity.json", target_compatible_with = _LINUX)
     _both_lanes_test(name = "both_lanes_test", target_under_test = ":both_lanes", target_compatible_with = _LINUX)
     refusals = {
-        "emulated_of_mac": ["the emulated receipt must come from the emulated lane", "mac_two is on the physical one"],
+        "emulated_of_mac": ["expected one of the emulated lane", "mac_two, which is of the physical one"],
         "mac_with_hole_identity_file": ["`os_build` must be what the worker itself says", "docs/remote.md"],
-        "physical_of_linux": ["the physical receipt must come from the physical lane", "linux_x86_64 is on the emulated one", "core_ml_worker"],
-        "release_of_nothing": ["a release of nothing proves nothing"],
+        "physical_of_linux": ["expected one of the physical lane", "linux_x86_64, which is of the emulated one", "core_ml_worker"],
+        "release_of_nothing": ["`receipts`: expected at least one", "found none", "A release of nothing proves nothing"],
     }
     for subject, message in refusals.items():
         _refusal_test(name = subject + "_test", target_under_test = ":" + subject, message = message, target_compatible_with = _LINUX)
-    _relative_ledger_test(name = "relative_ledger_test", target_under_test = ":worker_canary", message = ["must be an absolute path, found `ledger`"])
+    _relative_ledger_test(name = "relative_ledger_test", target_under_test = ":worker_canary", message = ["expected an absolute path, found `ledger`"])
     asked = []
     for kind, want in (("coreml", {"attempt": 7}), ("canary", {"attempt_ledger": "/ledger"}), ("contrast", {})):
         _asked_once_test(name = kind + "_asked_once_test", target_under_test = ":worker_" + kind, want = "{}")

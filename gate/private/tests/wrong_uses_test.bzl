@@ -168,7 +168,7 @@ def _subjects():
 
 def _other_directory_test_impl(ctx):
     env = analysistest.begin(ctx)
-    asserts.expect_failure(env, "wrong_encoder_of_other_directory: `package` must be a directory whose name ends in `.mlpackage`")
+    asserts.expect_failure(env, "wrong_encoder_of_other_directory: `package`: expected a directory whose name ends in `.mlpackage`")
     asserts.expect_failure(env, "takes a ready `.mlmodelc` too")
     asserts.expect_failure(env, "found `x.mlmodel`")
     return analysistest.end(env)

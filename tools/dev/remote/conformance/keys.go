@@ -86,7 +86,7 @@ func (s *stand) keys() error {
 		args   []string
 		expect []string
 	}{
-		{"a physical demand with Linux workers alone", []string{subjects + "run_that_demands_physical"}, []string{"demands the physical lane", "is the emulated one", "macOS arm64 platform and workers"}},
+		{"a physical demand with Linux workers alone", []string{subjects + "run_that_demands_physical"}, []string{"a platform of the physical lane", "found the emulated one", "macOS arm64 platform and workers"}},
 		{"a Mac as target with Linux workers alone", []string{"--platforms=" + subjects + "mac_one", subjects + "worker_canary"}, []string{"No matching toolchains found", "//gate/toolchains:core_ml_toolchain_type"}},
 		{
 			"a Mac worker whose toolchain nobody registered",
