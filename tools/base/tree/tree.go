@@ -140,7 +140,7 @@ func Files(root string, links Links) ([]File, error) {
 	return files, first
 }
 
-// list walks root and refuses what a digest could not stand for.
+// list walks root and refuses what a digest could not represent.
 func list(root string, links Links) ([]File, error) {
 	info, err := os.Lstat(root)
 	if err != nil {

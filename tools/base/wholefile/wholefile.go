@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Write puts what write writes at path. A file that stands there keeps its mode, and a link keeps pointing at its
+// Write puts what write writes at path. A file that is there keeps its mode, and a link keeps pointing at its
 // target, which is replaced; a new file is readable by all. What stands there and is not a regular file (a terminal, a
 // pipe) is written to.
 func Write(path string, write func(io.Writer) error) (err error) {

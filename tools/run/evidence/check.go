@@ -95,7 +95,7 @@ func (x Exit) check() error {
 	return nil
 }
 
-// check holds a stream's digest against its lines where all lines are there.
+// check compares a stream's digest with its lines where all lines are there.
 func (s Stream) check(name string) error {
 	if s.Complete && len(s.Lines) != s.Count || len(s.Lines) > s.Count {
 		return fmt.Errorf("evidence: %s has %d lines and says %d", name, len(s.Lines), s.Count)

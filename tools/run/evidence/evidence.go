@@ -31,7 +31,7 @@ type Kind string
 
 // The kinds of run.
 const (
-	// KindCoreML is a positive run: the encoder stands beside the model.
+	// KindCoreML is a positive run: the encoder is beside the model.
 	KindCoreML Kind = "coreml"
 	// KindCanary is the negative control: the same binary and model without the encoder.
 	KindCanary Kind = "canary"
@@ -140,7 +140,7 @@ type Evidence struct {
 	Normalisation int    `json:"normalisation"`
 	Stderr        Stream `json:"stderr"`
 	Stdout        Stream `json:"stdout"`
-	// Words stands for the words on stdout where those may not be kept; left out of public evidence.
+	// Words replaces the words on stdout where those may not be kept; left out of public evidence.
 	Words *WordCount `json:"words,omitempty"`
 	// Heard compares those words with the reference words; left out of public evidence, and where no reference was given.
 	Heard *Heard `json:"heard,omitempty"`

@@ -39,7 +39,7 @@ func TestRefused(t *testing.T) {
 	replace := func(from, to string) string {
 		out := strings.Replace(good, from, to, 1)
 		if out == good {
-			t.Fatalf("%q does not stand in the sample", from)
+			t.Fatalf("%q is not in the sample", from)
 		}
 		return out
 	}

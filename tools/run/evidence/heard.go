@@ -30,7 +30,7 @@ type HeardEdit struct {
 	// Start and End are the units of the reference that are not there: Start = End where units were only added.
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Heard has a digest for each unit that stands there instead: the first 16 hexadecimal digits of an HMAC-SHA-256
+	// Heard has a digest for each unit that is there instead: the first 16 hexadecimal digits of an HMAC-SHA-256
 	// whose key is derived from the recording's bytes.
 	Heard []string `json:"heard"`
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/logtext"
 )
 
-// WordCount stands for the words of a run that may not be kept: how many there were, and the SHA-256
+// WordCount replaces the words of a run that may not be kept: how many there were, and the SHA-256
 // of them all, each followed by LF, after the normalisation of [Words]. It says whether two
 // transcripts are the same and nothing else; of a very short one the words can be guessed.
 type WordCount struct {
@@ -41,7 +41,7 @@ func Words(text string) []string {
 }
 
 var (
-	// timeSpan is what stands before each segment when time stamps are on; languages differ in the decimal mark.
+	// timeSpan is before each segment when time stamps are on; languages differ in the decimal mark.
 	timeSpan = regexp.MustCompile(`\[?\d+:\d\d(?::\d\d)?(?:[.,]\d+)?\s*-->\s*\d+:\d\d(?::\d\d)?(?:[.,]\d+)?\]?`)
 	// annotation is what a model writes in place of words: [BLANK_AUDIO], (upbeat music), *sighs*, 【音楽】, <|nospeech|>. In square
 	// brackets it may have been cut.
@@ -59,7 +59,7 @@ func Said(transcript string) bool {
 		return r
 	}, logtext.Uncoloured(transcript))
 	text = timeSpan.ReplaceAllString(text, " ")
-	for shorter := ""; shorter != text; { // brackets stand in one another
+	for shorter := ""; shorter != text; { // brackets are nested
 		shorter, text = text, annotation.ReplaceAllString(text, " ")
 	}
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })

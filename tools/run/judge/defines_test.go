@@ -6,7 +6,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 )
 
-// TestDefines holds flavours against the macros that reached the compiler.
+// TestDefines compares flavours with the macros that reached the compiler.
 func TestDefines(t *testing.T) {
 	const coreml, fallback = "WHISPER_USE_COREML", "WHISPER_COREML_ALLOW_FALLBACK"
 	for _, c := range []struct {

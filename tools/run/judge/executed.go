@@ -25,7 +25,7 @@ func predictions(f *verdict.Judgement, m markers) {
 	}
 }
 
-// neuralEngine says that a line tells of the Neural Engine alone.
+// neuralEngine says that a line is about the Neural Engine alone.
 func neuralEngine(text string) bool {
 	for _, l := range whispercpp.ReadFaults(text) {
 		if l.Kind == whispercpp.LineANEFailed {

@@ -164,7 +164,7 @@ func known(line string) (tool, string, bool) {
 	return tool{}, "", false
 }
 
-// swapped says that the library's lines stand on stdout.
+// swapped says that the library's lines are on stdout.
 func swapped(r *Run) bool {
 	n := 0
 	for _, line := range r.Stdout {

@@ -27,8 +27,8 @@ const (
 	Transcript = judgements.Transcript
 )
 
-// Run is what a judge reads of one run. A gate's run comes from evidence ([FromEvidence]), a log
-// that someone has at hand from [ParseLog].
+// Run is what a judge reads of one run. A gate's run comes from evidence ([FromEvidence]), an existing log
+// from [ParseLog].
 type Run struct {
 	Kind evidence.Kind
 	// Lane is "" where nothing is known about it.
@@ -57,15 +57,15 @@ type Run struct {
 	Fault             string
 	// Words says that an empty transcript is a fault; false for fixtures of silence.
 	Words bool
-	// Withheld stands for the words on stdout of a run whose stdout is not known; nil where nothing does.
+	// Withheld replaces the words on stdout of a run whose stdout is not known; nil where nothing does.
 	Withheld *evidence.WordCount
 	// Evidence is what the run was captured as; nil for a log.
 	Evidence *evidence.Evidence
-	// Mixed names what shows that a log at hand holds more than one run; "" where nothing does.
+	// Mixed names what shows that a log holds more than one run; "" where nothing does.
 	Mixed string
 }
 
-// FromEvidence is the run that evidence tells of.
+// FromEvidence is the run that evidence describes.
 func FromEvidence(e *evidence.Evidence) *Run {
 	r := &Run{
 		Kind: e.Kind, Lane: e.Lane, CoreML: e.LaneIdentity["core_ml"], Exit: &e.Exit, Stderr: e.Stderr.Lines, Stdout: e.Stdout.Lines, StdoutKnown: e.Stdout.Complete,

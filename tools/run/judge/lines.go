@@ -12,7 +12,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
-// at is one line that was read, and where it stands.
+// at is one line that was read, and its place.
 type at struct {
 	index, number int
 	whispercpp.Line
@@ -72,7 +72,7 @@ func (m markers) read(text string, index, number int) {
 // general are kinds whose rows take whatever no row before them takes.
 var general = map[whispercpp.LineKind]bool{whispercpp.LineLibrary: true, whispercpp.LineTiming: true, whispercpp.LineModelFact: true, whispercpp.LineBuffer: true}
 
-// within reads a line of whisper.cpp's that stands inside another, at its beginning or its end.
+// within reads a line of whisper.cpp's that is inside another, at its beginning or its end.
 func within(text string) (whispercpp.Line, bool) {
 	for _, start := range []string{"whisper_init_", "whisper_print_timings:", "system_info:", "main: processing", whispercpp.ContextErrorText} {
 		if i := strings.Index(text, start); i >= 0 {
@@ -84,7 +84,7 @@ func within(text string) (whispercpp.Line, bool) {
 	return whispercpp.Line{}, false
 }
 
-// has says that a line stands there as the program writes it.
+// has says that a line is there as the program writes it.
 func (m markers) has(kind whispercpp.LineKind) bool { return len(m.exact[kind]) > 0 }
 
 // tells says that a line names the fault in any form.

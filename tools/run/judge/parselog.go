@@ -32,7 +32,7 @@ var (
 //	--- stdout
 //	lines of stdout
 //
-// The head stands above the streams: other text above a section, and an exit line below the head of raw text, are
+// The head is above the streams: other text above a section, and an exit line below the head of raw text, are
 // refused, since nobody knows whose they are. A second exit line or a second section of a name is another run's, and no
 // verdict on both can pass. Lines that are marked as stdout's by a prefix ([out], a container's log) are stdout's.
 //

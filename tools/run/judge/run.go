@@ -167,7 +167,7 @@ func (m markers) garbles(kind whispercpp.LineKind) bool {
 	return ok
 }
 
-// garbled adds a line that proves nothing because of what stands around it.
+// garbled adds a line that proves nothing because of what is around it.
 func garbled(f *verdict.Judgement, m markers, kind whispercpp.LineKind) {
 	a := m.garbled[kind]
 	f.Add(reason.LogGarbled, a.where(), "the whole line as the program writes it, or a prefix that every line has", quoteWhole(a.Text))

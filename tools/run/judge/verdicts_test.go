@@ -192,7 +192,7 @@ func TestPrivateVerdicts(t *testing.T) {
 		if kind == "canary" {
 			continue
 		}
-		// Speech was given: the count that stands for the words says whether any were written.
+		// Speech was given: the count that replaces the words says whether any were written.
 		for _, c := range []struct {
 			heard   *evidence.WordCount
 			verdict reason.Verdict

@@ -9,9 +9,9 @@
 //  3. lines end in LF, CR LF, or, in a file without LF, in CR;
 //  4. colour codes and codes that erase the rest of a line are taken off; codes that move the cursor are
 //     refused;
-//  5. a prefix that stands before every line (time stamps, container and system logs, CI services) is
+//  5. a prefix that is before every line (time stamps, container and system logs, CI services) is
 //     taken off; where it says which stream a line is of, the line goes there.
 //
-// Lines in which a carriage return, a backspace or an invisible character stands are kept as they are.
+// Lines in which a carriage return, a backspace or an invisible character occurs are kept as they are.
 // They prove nothing, but a fault is still found in them: see [Faces].
 package logtext

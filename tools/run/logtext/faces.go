@@ -33,7 +33,7 @@ func uncolour(line string) (string, *reason.Error) {
 
 // Faces are the texts in which a fault may be looked for in one line: the line without colours and invisible
 // characters, each part between carriage returns, and with backspaces both ignored and carried out. The first is the
-// line itself. A line that proves something counts only as it stands; a fault counts in any face.
+// line itself. A line that proves something counts only as it is; a fault counts in any face.
 func Faces(line string) []string {
 	faces := []string{line}
 	if plain(line) {

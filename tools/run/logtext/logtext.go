@@ -57,7 +57,7 @@ const (
 	process = `(?P<tag>[\w./-]+(?:\([\w./-]+\))?\[[0-9:a-fx]+\])`
 )
 
-// prefixes are tried in order. A row counts only if it stands before every line.
+// prefixes are tried in order. A row counts only if it is before every line.
 var prefixes = []prefix{
 	{name: "the stream's name", pattern: regexp.MustCompile(`^\[(?P<stream>out|err|stdout|stderr)\]` + rest)},
 	{name: "the stream's name", pattern: regexp.MustCompile(`^(?P<stream>stdout|stderr|out|err)(?::| \|)` + rest)},
@@ -83,7 +83,7 @@ var prefixes = []prefix{
 	{name: "a quotation mark", pattern: regexp.MustCompile(`^>(?P<tag>)` + rest)},
 }
 
-// Undress takes prefixes off that stand before every line, one around the other, and joins parts of lines.
+// Undress takes prefixes off that are before every line, one around the other, and joins parts of lines.
 func Undress(all []Line) ([]Line, error) {
 	const layers = 3
 	for range layers {
@@ -102,7 +102,7 @@ func Undress(all []Line) ([]Line, error) {
 	return all, nil
 }
 
-// undressOnce takes the first prefix off that stands before every line.
+// undressOnce takes the first prefix off that is before every line.
 func undressOnce(all []Line) ([]Line, bool, error) {
 	for _, p := range prefixes {
 		if inner, tags, ok := p.strip(all); ok {

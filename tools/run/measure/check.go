@@ -37,7 +37,7 @@ func sessionName(s *Submission) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// DecodeSubmission reads a submission and holds it against what the protocol demands of one. What is wrong is a
+// DecodeSubmission reads a submission and compares it with what the protocol demands of one. What is wrong is a
 // [*reason.Error] with the code MEASUREMENT_REFUSED.
 func DecodeSubmission(data []byte) (*Submission, error) {
 	s := &Submission{}
@@ -53,7 +53,7 @@ func refuse(where, expected, found string, args ...any) error {
 
 var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Check holds a submission against what the protocol demands of one.
+// Check compares a submission with what the protocol demands of one.
 func Check(s *Submission) error {
 	if s.Schema != Schema {
 		return refuse("schema", fmt.Sprint(Schema), "%d", s.Schema)

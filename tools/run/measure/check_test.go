@@ -36,7 +36,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestHandEdited holds that a figure which was typed is refused, wherever it stands.
+// TestHandEdited holds that a figure which was typed is refused, wherever it is.
 func TestHandEdited(t *testing.T) {
 	whole := string(encode(t, Sample(1)))
 	for old, typed := range map[string]string{

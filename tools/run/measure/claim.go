@@ -20,7 +20,7 @@ const (
 // Claims are all of them.
 var Claims = []Claim{Faster, Smaller, Efficient, Lasting}
 
-// Judge holds a claim about one arm and another against submissions: no reasons, or notes alone, is a claim that holds.
+// Judge compares a claim about one arm and another with submissions: no reasons, or notes alone, is a claim that holds.
 func (p *Protocol) Judge(subs []*Submission, claim Claim, of, than string) []reason.Reason {
 	var out []reason.Reason
 	for _, s := range subs {

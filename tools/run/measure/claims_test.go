@@ -185,7 +185,7 @@ func TestPlausible(t *testing.T) {
 	}
 }
 
-// TestMerge holds what may stand in one table.
+// TestMerge: what may be in one table.
 func TestMerge(t *testing.T) {
 	other := func(change func(s *measure.Submission)) []*measure.Submission {
 		s := Sample(1)

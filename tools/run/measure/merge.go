@@ -10,7 +10,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 )
 
-// Collection is several submissions that may stand in one table.
+// Collection is several submissions that may be in one table.
 type Collection struct {
 	Schema      int           `json:"schema"`
 	Protocol    ProtocolRef   `json:"protocol"`

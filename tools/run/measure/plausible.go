@@ -7,7 +7,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/ceiling"
 )
 
-// implausible holds an arm's encode times against the machine's peak: operations and bytes of weights a second.
+// implausible compares an arm's encode times with the machine's peak: operations and bytes of weights a second.
 func implausible(s *Submission, a *Arm) []reason.Reason {
 	where := s.Session + " " + a.Name
 	c := s.Ceiling

@@ -22,7 +22,7 @@ type Race struct {
 	Machine  environment.Machine `json:"machine"`
 	After    environment.State   `json:"after"`
 	Rounds   []Round             `json:"rounds"`
-	// Peaks are resident sets in bytes; a time does not stand without them.
+	// Peaks are resident sets in bytes; a time is not given without them.
 	OursPeakBytes   int64 `json:"ours_peak_bytes"`
 	TheirsPeakBytes int64 `json:"theirs_peak_bytes"`
 }

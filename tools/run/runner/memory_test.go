@@ -33,7 +33,7 @@ func TestMemoryEmergency(t *testing.T) {
 }
 
 // TestFitRefusal holds that a model which cannot fit is refused before anything starts, by name, and that what was known of a run
-// that started stands in its observations.
+// that started is in its observations.
 func TestFitRefusal(t *testing.T) {
 	header := func(state, layers uint32) string {
 		var b []byte

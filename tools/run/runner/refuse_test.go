@@ -72,7 +72,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestRefusals holds each clause of the contract against a spec that breaks only that clause.
+// TestRefusals: each clause of the contract refuses a spec that breaks only that clause.
 func TestRefusals(t *testing.T) {
 	multilingualHeader := "lmgg\x99\xca\x00\x00" // magic, then n_vocab 51865
 	for _, c := range []struct {
@@ -192,7 +192,7 @@ func TestOOM(t *testing.T) {
 	}
 }
 
-// TestIdentity holds what the key says about the machine against the machine.
+// TestIdentity compares what the key says about the machine with the machine.
 func TestIdentity(t *testing.T) {
 	machine := map[string]string{"os_build": "24G720", "chip": "Apple M4"}
 	for _, c := range []struct {

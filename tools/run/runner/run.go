@@ -102,7 +102,7 @@ func checkHost(lane evidence.Lane, goos, goarch string) error {
 	return nil
 }
 
-// checkStaged holds what only the staged files can tell against the spec.
+// checkStaged compares what only the staged files can tell with the spec.
 func (s *Spec) checkStaged(st *staging, identity map[string]string) error {
 	if len(st.emulatedBy) > 0 && s.Lane == evidence.LanePhysical {
 		return reason.Errorf(reason.LaneMismatch, "cli", "a whisper-cli linked with Apple's Core ML for a physical run", "%s", "one that holds the emulated lane's "+strings.Join(st.emulatedBy, " and "))

@@ -19,7 +19,7 @@ import (
 )
 
 // TestMain makes this test binary a stand-in for whisper-cli when it is started under that name. What
-// it does stands in the model file, since a run's arguments and environment are closed.
+// it does is in the model file, since a run's arguments and environment are closed.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == stagedCLI {
 		os.Exit(pretend())
@@ -228,7 +228,7 @@ func TestClosedWorld(t *testing.T) {
 	}
 }
 
-// TestHeapFill holds that a filled heap reaches the program and stands in the evidence.
+// TestHeapFill holds that a filled heap reaches the program and is in the evidence.
 func TestHeapFill(t *testing.T) {
 	s := newSpec(t, evidence.KindCoreML, "world")
 	s.HeapFill = 0xaa

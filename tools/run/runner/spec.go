@@ -72,7 +72,7 @@ type Spec struct {
 	// Arguments are added to whisper-cli's, subject to the contract; optional.
 	Arguments []string `json:"arguments,omitempty"`
 	// AttemptToken is the path of a file outside the action that the start of the program creates;
-	// when it stands there already, the evidence says that this was not the first attempt. Optional.
+	// when it is there already, the evidence says that this was not the first attempt. Optional.
 	AttemptToken string `json:"attempt_token,omitempty"`
 	// AttemptLedger is an absolute folder outside of the action, which all workers share: the token is a
 	// file there whose name is made of the spec and of what was staged, so that the same action finds it

@@ -76,7 +76,7 @@ func modeName(mode os.FileMode) string {
 	return mode.Type().String()
 }
 
-// checkUnchanged holds the staging directory after a run against what was staged: the bytes of each file, and
+// checkUnchanged compares the staging directory after a run with what was staged: the bytes of each file, and
 // that no file was replaced or written in between, even if its bytes are back. planted is the one
 // name that may have come into being.
 func (st *staging) checkUnchanged(planted string) error {

@@ -62,7 +62,7 @@ func Prepare(specFile string, out Outputs) (*Spec, error) {
 	return s, out.ready(s, specFile)
 }
 
-// Ready checks and clears the outputs of a run whose spec stands in no file.
+// Ready checks and clears the outputs of a run whose spec is in no file.
 func (o Outputs) Ready(s *Spec) error { return o.ready(s, "") }
 
 func (o Outputs) ready(s *Spec, specFile string) error {
@@ -116,7 +116,7 @@ func (r *Result) Write(o Outputs) error {
 }
 
 // writeWhole puts data at path by renaming a finished file of the same folder, so that no reader and no crash
-// finds half of it. What stands there and is not a regular file (a terminal, a pipe) is written to.
+// finds half of it. What is there and is not a regular file (a terminal, a pipe) is written to.
 func writeWhole(path string, data []byte) error {
 	if path == "" {
 		return nil

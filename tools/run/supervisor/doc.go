@@ -1,6 +1,6 @@
 // Package supervisor starts one program in isolation and ends everything that the program started.
 //
-// A second process, the supervisor, stands between the caller and the program, since a caller that was
+// A second process, the supervisor, is between the caller and the program, since a caller that was
 // killed can end nothing any more. It is the caller's own executable, started again under a name of its
 // own (see init in child.go), in a session of its own. It
 //

@@ -155,7 +155,7 @@ func TestCheckFacts(t *testing.T) {
 }
 
 // TestPrivateCountsAsPublic holds that digests give the counts that the words give, or more between the encoders, where a
-// word that one of them added stands elsewhere in the reference.
+// word that one of them added is elsewhere in the reference.
 func TestPrivateCountsAsPublic(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields(strings.ToLower(strings.NewReplacer(".", "", ",", "").Replace(person)))

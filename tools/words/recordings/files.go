@@ -64,7 +64,7 @@ func (o *Outcome) Digest() (string, error) {
 	return tree.DigestFiles(list), nil
 }
 
-// Read reads an outcome's folder and holds report and evidence against each other: a comparison counts only with the
+// Read reads an outcome's folder and compares report and evidence: a comparison counts only with the
 // evidence of its own runs, evidence only with a comparison, and a side's words only if they are those of its run.
 func Read(dir string) (*Outcome, error) {
 	data, err := os.ReadFile(filepath.Join(dir, reportName))
@@ -107,7 +107,7 @@ func Read(dir string) (*Outcome, error) {
 	return o, nil
 }
 
-// matches holds a run's evidence against what the comparison says of that side.
+// matches compares a run's evidence with what the comparison says of that side.
 func matches(c transcript.Comparison, side *transcript.Side, kind evidence.Kind, e *evidence.Evidence) error {
 	switch {
 	case side == nil:

@@ -216,7 +216,7 @@ func TestCancelled(t *testing.T) {
 
 func TestProbeStops(t *testing.T) {
 	s := newSpec(t, true, said+"\nsomething else", said+"\n"+said)
-	s.Fixtures[0], s.Fixtures[1] = s.Fixtures[1], s.Fixtures[0] // the probe runs first wherever it stands
+	s.Fixtures[0], s.Fixtures[1] = s.Fixtures[1], s.Fixtures[0] // the probe runs first wherever it is
 	o := mustRun(t, s)
 	if !o.StoppedAtProbe || len(o.Report.Comparisons) != 1 || !o.Report.Comparisons[0].Probe {
 		t.Errorf("stopped %t after %d comparisons, want true after the probe", o.StoppedAtProbe, len(o.Report.Comparisons))

@@ -1,5 +1,5 @@
 // Package speech makes the recordings that the words gates hear (docs/transcripts.md) from free sources: real speech
-// as it stands, and what is derived from it: a long file, clipping, other channels, rates and formats,
+// unchanged, and what is derived from it: a long file, clipping, other channels, rates and formats,
 // silence, and a file that is not a recording. Equal sources give equal bytes, and each recording's SHA-256 is pinned here,
 // since the checked-in transcripts are of those bytes.
 package speech

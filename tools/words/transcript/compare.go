@@ -14,10 +14,10 @@ const MaxTextBytes = 1 << 20
 
 // Heard is what one run of whisper-cli wrote, and what it was run on.
 type Heard struct {
-	// Text is standard output as it stands.
+	// Text is standard output, unchanged.
 	Text string
 	// StdoutSHA256 is of standard output as evidence of the run has it (normalised), so that report and evidence
-	// can be held against each other without the words.
+	// can be compared without the words.
 	StdoutSHA256 string
 	// Sources names what the binary was built from (pin, manifest and patch); the two runs must agree.
 	// It is compared, and never shown but as a digest.
@@ -155,7 +155,7 @@ type Aligned struct {
 }
 
 // Compare counts what the sides of a fixture heard. It is a pure function and never fails: what is missing or does not
-// fit together stands in the result, and [Judge] says what that means.
+// fit together is in the result, and [Judge] says what that means.
 func Compare(f Fixture) Comparison {
 	profile := ProfileFor(f.Language)
 	c := Comparison{
@@ -284,7 +284,7 @@ func shown(s string) string {
 	return identity(s)[:12]
 }
 
-// identity is a SHA-256 as it stands, and of anything else its digest: free text is not kept.
+// identity is a SHA-256, unchanged, and of anything else its digest: free text is not kept.
 func identity(s string) string {
 	if s == "" || hexDigest.MatchString(s) {
 		return s

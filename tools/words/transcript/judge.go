@@ -235,7 +235,7 @@ func (j *judging) probe(c *Comparison) {
 	}
 }
 
-// rates holds one fixture's edits against the ceilings and says which side made them.
+// rates compares one fixture's edits with the ceilings and says which side made them.
 func (j *judging) rates(c *Comparison) {
 	over := func(d *Delta, rate float64) bool {
 		return d != nil && d.Units.Edits() > j.policy.fileEditsMax(rate, d.Units.Reference())

@@ -2,7 +2,7 @@ package transcript
 
 // A Loop is a phrase that is repeated without a break, the sign of a decoder that is stuck.
 type Loop struct {
-	// Start is the index of the first unit, Period the phrase's length in units, Repeats how often it stands in full.
+	// Start is the index of the first unit, Period the phrase's length in units, Repeats how often it occurs in full.
 	Start   int `json:"start"`
 	Period  int `json:"period"`
 	Repeats int `json:"repeats"`

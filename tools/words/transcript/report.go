@@ -38,7 +38,7 @@ func DecodeReport(data []byte) (*Report, error) {
 	return r, nil
 }
 
-// Check holds a report against itself: every count fits the sides that it is of, a private fixture shows nothing, and
+// Check compares the parts of a report: every count fits the sides that it is of, a private fixture shows nothing, and
 // a public one's counts are those of its words, recounted.
 func (r *Report) Check() error {
 	if r.Schema != 1 {
@@ -199,7 +199,7 @@ func (c Counts) check(ref, hyp int) error {
 	return nil
 }
 
-// recount holds a public fixture's digests and counts against its words.
+// recount compares a public fixture's digests and counts with its words.
 func (c *Comparison) recount() error {
 	w := c.Words
 	for _, s := range []struct {

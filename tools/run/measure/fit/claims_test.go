@@ -17,7 +17,7 @@ var published = []struct {
 	mels                int64
 }{{"tiny", 384, 6, 4, 80}, {"base", 512, 8, 6, 80}, {"small", 768, 12, 12, 80}, {"medium", 1024, 16, 24, 80}, {"large", 1280, 20, 32, 128}}
 
-// TestClaims holds the rules' table against the estimate.
+// TestClaims compares the rules' table with the estimate.
 func TestClaims(t *testing.T) {
 	const path = "../../../../gate/private/memory.bzl"
 	data, err := os.ReadFile(path)

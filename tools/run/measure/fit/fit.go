@@ -81,7 +81,7 @@ type Assessment struct {
 	Why string `json:"why"`
 }
 
-// Assess holds a need against a budget.
+// Assess compares a need with a budget.
 func Assess(n Need, b Budget, reserve int64) Assessment {
 	a := Assessment{Status: CannotTell, Need: n, Budget: b, ReserveBytes: reserve}
 	if b.LimitBytes != nil && *b.LimitBytes > 0 {

@@ -1,7 +1,7 @@
 // Package memory reads how much memory there is and how much a program uses, in the two figures that differ: its footprint,
 // which is what it wrote itself (dirty pages), and its resident set, which has the files that it maps as well.
 //
-// The footprint says what running allocates, the resident set how much memory is needed; neither stands for the other, so a
+// The footprint says what running allocates, the resident set how much memory is needed; neither replaces the other, so a
 // [Reading] has both, labelled. On Linux the footprint is RssAnon + RssShmem + VmSwap of /proc/PID/status; on macOS it is the
 // task's phys_footprint, as top prints it. Memory that another process holds on a program's behalf, such as Core ML's
 // daemons on macOS, is in neither.

@@ -1,4 +1,4 @@
-// Package power reads how much the machine draws: the whole of it, beside which an idle baseline must stand. On macOS the
+// Package power reads how much the machine draws: the whole of it, beside which there must be an idle baseline. On macOS the
 // instrument is powermetrics, which needs root; on Linux the processor's energy counters (RAPL). Where there is neither,
 // there is no figure, and a published one takes no one's place.
 package power

@@ -64,7 +64,7 @@ type Plan struct {
 	window, settle time.Duration
 }
 
-// Check holds a plan against its protocol before anything starts.
+// Check compares a plan with its protocol before anything starts.
 func (p *Plan) Check() error {
 	refuse := func(where, expected, found string) error {
 		return reason.Errorf(reason.MeasurementRefused, where, expected, "%s", found)

@@ -138,7 +138,7 @@ func TestRunRecord(t *testing.T) {
 	}
 }
 
-// TestWorld holds the program's environment and arguments: closed, with staged names, as they stand in the submission.
+// TestWorld holds the program's environment and arguments: closed, with staged names, as they are in the submission.
 func TestWorld(t *testing.T) {
 	t.Setenv("GGML_BACKEND_PATH", "/evil.so")
 	out := filepath.Join(t.TempDir(), "seen")
@@ -289,7 +289,7 @@ func (m *meter) Begin() (func() (power.Reading, error), error) {
 	return func() (power.Reading, error) { return power.Reading{MeanWatts: w, Seconds: 2, Samples: 2}, nil }, nil
 }
 
-// TestEnergy holds that power stands beside every run with the idle baseline, and that without an instrument nothing starts.
+// TestEnergy holds that power is beside every run with the idle baseline, and that without an instrument nothing starts.
 func TestEnergy(t *testing.T) {
 	p := newPlan(t, said)
 	p.Mode, p.Power = measure.Energy, &meter{[]float64{5, 20}}

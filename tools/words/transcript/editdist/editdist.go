@@ -14,7 +14,7 @@ func (o Op) String() string {
 	return [...]string{"equal", "substitute", "insert", "delete"}[o]
 }
 
-// A Chunk is a longest run of one operation: ref[RefStart:RefEnd] stands against hyp[HypStart:HypEnd].
+// A Chunk is a longest run of one operation: ref[RefStart:RefEnd] is aligned with hyp[HypStart:HypEnd].
 type Chunk struct {
 	Op       Op
 	RefStart int

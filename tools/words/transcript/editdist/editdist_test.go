@@ -51,7 +51,7 @@ func naive[T comparable](ref, hyp []T) int {
 	return row[len(hyp)]
 }
 
-// check holds an alignment against what it must be: complete, in order, true to both sides, and as short as the
+// check compares an alignment with what it must be: complete, in order, true to both sides, and as short as the
 // recurrence says.
 func check[T comparable](t *testing.T, ref, hyp []T) {
 	t.Helper()

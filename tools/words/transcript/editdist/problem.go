@@ -31,7 +31,7 @@ func newProblem[T comparable](ref, hyp []T) *problem {
 	for i, x := range hyp {
 		n, ok := number[x]
 		if !ok {
-			n = -1 // stands nowhere in the reference, and equality within the hypothesis is never asked
+			n = -1 // is nowhere in the reference, and equality within the hypothesis is never asked
 		}
 		p.hyp[i] = n
 	}
@@ -52,7 +52,7 @@ func newProblem[T comparable](ref, hyp []T) *problem {
 	return p
 }
 
-// buildDense makes bit vectors for the elements that stand in the reference more often than it has words: copying
+// buildDense makes bit vectors for the elements that are in the reference more often than it has words: copying
 // their vector costs less than setting bits one by one. There are fewer than 64 of them.
 func (p *problem) buildDense() {
 	n := len(p.ref)

@@ -37,7 +37,7 @@ func dropBracketed(s string) string {
 }
 
 // dropSpans removes every span that begins with one of open and ends at the next one of closing, where at least least
-// bytes stand between them. An opening that is never closed stays.
+// bytes are between them. An opening that is never closed stays.
 func dropSpans(s, open, closing string, least int) string {
 	var b strings.Builder
 	for {

@@ -4,7 +4,7 @@
 // The rules are those of appendix C of "Robust Speech Recognition via Large-Scale Weak Supervision". [English]:
 //
 //  1. lower case (full Unicode mapping, final sigma included);
-//  2. drop what stands between matching brackets ("[…]", "<…>") and parentheses;
+//  2. drop what is between matching brackets ("[…]", "<…>") and parentheses;
 //  3. drop the fillers hmm, mm, mhm, mmm, uh, um; close up white space before an apostrophe;
 //  4. spell out contractions and titles ("won't", "'ve", "mr");
 //  5. drop commas between digits and full stops that no digit follows;
@@ -12,7 +12,7 @@
 //     punctuation become spaces, save the signs that belong to numbers (. % $ ¢ € £);
 //  7. write spelled-out numbers in digits ("twenty twenty five" is 2025, "five dollars and two cents" is $5.02);
 //  8. British spellings become American ones (spellings.txt);
-//  9. drop the number signs that stand at no number; collapse white space.
+//  9. drop the number signs that are at no number; collapse white space.
 //
 // [Basic] is for every other language: lower case, the bracketed parts dropped, symbols made spaces after NFKC (or
 // diacritics dropped after NFKD), optionally one grapheme cluster a word, white space collapsed.

@@ -29,7 +29,7 @@ const numberSigns = ".%$¢€£"
 
 var fillers = map[string]bool{"hmm": true, "mm": true, "mhm": true, "mmm": true, "uh": true, "um": true}
 
-// dropFillers removes hesitations that stand as whole words.
+// dropFillers removes hesitations that are whole words.
 func dropFillers(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -56,7 +56,7 @@ func dropFillers(s string) string {
 	return b.String()
 }
 
-// closeUpApostrophes removes white space that stands before an apostrophe.
+// closeUpApostrophes removes white space before an apostrophe.
 func closeUpApostrophes(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

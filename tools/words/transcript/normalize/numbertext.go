@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// spellHalves turns "<number> and a half" into "<number> point five". What stands between is joined by spaces.
+// spellHalves turns "<number> and a half" into "<number> point five". What is between is joined by spaces.
 func spellHalves(s string) string {
 	parts := splitHalves(s)
 	if len(parts) == 1 && strings.TrimFunc(s, isSpace) != "" {
@@ -31,7 +31,7 @@ func spellHalves(s string) string {
 	return strings.Join(out, " ")
 }
 
-// splitHalves cuts s at each "and a half" that stands as whole words, with any white space between them.
+// splitHalves cuts s at each "and a half" that occurs as whole words, with any white space between them.
 func splitHalves(s string) []string {
 	var parts []string
 	done := 0
@@ -92,7 +92,7 @@ func splitDigitsFromLetters(s string) string {
 
 func isLowerLetter(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// endingAt gives the length of the ordinal or plural ending that stands as a whole word at i, or 0.
+// endingAt gives the length of the ordinal or plural ending that is a whole word at i, or 0.
 func endingAt(s string, i int) int {
 	for _, e := range [...]string{"st", "nd", "rd", "th", "s"} {
 		if strings.HasPrefix(s[i:], e) && !wordAfter(s, i+len(e)) {

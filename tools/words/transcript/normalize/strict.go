@@ -33,7 +33,7 @@ func (o Strict) Normalize(s string) string {
 // signs are punctuation and other symbols that are spoken, beside currency and mathematical signs.
 const signs = "%‰٪#@&°№"
 
-// dropInvisible drops format and control characters, which stand between letters and are not seen.
+// dropInvisible drops format and control characters, which are between letters and are not seen.
 func dropInvisible(r rune) rune {
 	if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) && !unicode.IsSpace(r) {
 		return -1
@@ -45,7 +45,7 @@ func dropInvisible(r rune) rune {
 func strictRune(r, before, after rune) rune {
 	switch {
 	case strings.ContainsRune("'’‘ʼ׳״", r):
-		// An apostrophe stands within a word; at its edge it is a quotation mark.
+		// An apostrophe is within a word; at its edge it is a quotation mark.
 		if !wordRune(before) || !wordRune(after) {
 			return ' '
 		}
