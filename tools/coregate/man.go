@@ -187,9 +187,10 @@ func markdownPage(cmd *cobra.Command) string {
 	return b.String()
 }
 
+// useLine is how a command is called, each form that begins with its name on a line of its own.
 func useLine(cmd *cobra.Command) string {
 	prefix := strings.TrimSuffix(cmd.CommandPath(), cmd.Name())
-	return prefix + strings.ReplaceAll(cmd.Use, " | ", "\n"+prefix)
+	return prefix + strings.ReplaceAll(cmd.Use, " | "+cmd.Name()+" ", "\n"+cmd.CommandPath()+" ")
 }
 
 // A line of a manual page that begins with a dot or a quote would be an instruction.
