@@ -43,6 +43,7 @@ var inspections = []struct{ title, of, next string }{
 	{"Artifacts", "the `.bin` and its encoder", "coregate inspect MODEL.bin ENCODER"},
 	{"Parity", "the encoder's numbers", "coregate parity --model MODEL.bin --encoder ENCODER --bisect"},
 	{"Words", "what was heard in the recordings", "coregate transcripts DIR"},
+	{"Placement", "where the encoder runs", "coregate placement --encoder ENCODER --plan RECORD"},
 	{"Programs", "whisper-cli's file", "coregate binary WHISPER-CLI"},
 	{"Pins and patches", "the source and its patch", "coregate pin verify --source WHISPER.CPP"},
 	{"Receipts", "what a receipt binds", "coregate report --format text RECEIPT"},

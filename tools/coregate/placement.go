@@ -166,10 +166,16 @@ exports name the machine; recording.json does not.`,
 			if err := reading.Record(cmd.Context(), r); err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"recorded": r.Folder})
+			recorded, err := placement.ReadRecording(r.Folder)
+			if err != nil {
+				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "recorded: %s\n", r.Folder)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"out": r.Folder, "encoder_digest": recorded.About.EncoderDigest, "trace_sha256": recorded.SHA256,
+					"os_build": recorded.Contents.OSBuild, "trace_intervals": len(recorded.Intervals)})
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: a recording of encoder %s on macOS build %s, with %d intervals of the Neural Engine\n",
+				r.Folder, recorded.About.EncoderDigest, recorded.Contents.OSBuild, len(recorded.Intervals))
 			return err
 		},
 	}
@@ -180,7 +186,7 @@ exports name the machine; recording.json does not.`,
 	f.StringVar(&r.Language, "language", "en", "the language that is spoken")
 	f.StringVar(&r.Folder, "out", "", "the folder to make")
 	f.StringVar(&r.XCRun, "xcrun", "/usr/bin/xcrun", "the program that finds xctrace")
-	f.DurationVar(&r.Deadline, "deadline", 30*time.Minute, "how long recording and exports may take")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	f.DurationVar(&r.Deadline, "deadline", 30*time.Minute, "how long recording and exports may take")
 	return cmd
 }

@@ -33,12 +33,13 @@ var rules = []rule{
 
 	{of: []string{"tools/encoder/ggml/..."}, only: []string{"tools/encoder/ggml/...", "tools/base/half"}, why: "it reads model files and imports nothing of ours but the numbers of float16"},
 	{of: []string{"tools/encoder/mil/..."}, only: []string{"tools/encoder/mil/...", "tools/base/half"}, why: "it reads, writes and evaluates programs and imports nothing of ours but the numbers of float16"},
-	{of: []string{"tools/encoder/probe/..."}, only: []string{"tools/encoder/probe/...", "tools/base/strictjson"}, why: "it runs a program and reads its report, and judges nothing"},
+	{of: []string{"tools/encoder/probe/..."}, only: []string{"tools/encoder/probe/...", "tools/base/strictjson", "tools/base/coremlprobe"}, why: "it runs a program and reads its report, and judges nothing"},
 	{of: []string{"tools/encoder/reference/..."}, never: []string{"tools/encoder/mil/..."}, why: "it is the second, independent reference, and shares no code with the evaluator"},
 	{of: []string{"tools/upstream/whispercpp/..."}, only: []string{"tools/upstream/whispercpp/..."}, why: "it states what is true of upstream at the pin and imports nothing of ours"},
 	{of: []string{"tools/run/runner", "tools/run/evidence/..."}, never: []string{"tools/run/judge"}, why: "it records what happened and has no opinion"},
 	{of: []string{"tools/run/measure/..."}, never: []string{"tools/run/judge", "tools/run/runner"}, why: "it says what a run cost, which no judgement reads; the runner asks it before a run, and not the other way round"},
 	{of: []string{"tools/run/judge"}, never: []string{"tools/run/runner"}, why: "a judgement is a pure function of evidence"},
+	{of: []string{"tools/run/placement", "tools/run/placement/computeplan", "tools/run/placement/trace", "tools/run/placement/power"}, never: []string{"tools/run/placement/reading", "tools/run/runner"}, why: "they read what instruments wrote, and start nothing"},
 	{of: []string{"tools/receipt/statement"}, never: []string{"tools/run/runner", "tools/receipt/envelope", "tools/receipt/verify"}, why: "a receipt is written in a build and signed outside it"},
 }
 

@@ -134,7 +134,7 @@ func TestPlacement(t *testing.T) {
 		{"of a run whose Neural Engine failed", func(s *statement.Statement, _ *verdict.Judgement) {
 			m := s.Predicate.Judgement("markers")
 			m.Notes = append(m.Notes, reason.Reason{Code: reason.AneFallback, Where: "stderr line 4", Expected: "no failure of the Neural Engine", Found: "ANECCompile() FAILED"})
-		}, "placement is"},
+		}, "PLACEMENT_CONTRADICTED"},
 		{"on the emulated lane", func(s *statement.Statement, _ *verdict.Judgement) {
 			s.Predicate.Lane, s.Predicate.LaneIdentity["lane"] = evidence.LaneEmulated, "emulated"
 		}, "on lane emulated"},

@@ -24,7 +24,9 @@ func (p *Predicate) checkPlacement() error {
 		}
 	case p.Lane != evidence.LanePhysical:
 		return fmt.Errorf("receipt: placement is %q on lane %s, expected %q", p.Placement, p.Lane, placementUnknown)
-	case j == nil || j.Verdict != reason.Pass || j.Facts[verdict.FactPlacement] != p.Placement || !seen(j) || len(p.contradiction()) > 0:
+	case j != nil && len(p.contradiction()) > 0:
+		return &reason.Error{Reason: p.contradiction()[0]}
+	case j == nil || j.Verdict != reason.Pass || j.Facts[verdict.FactPlacement] != p.Placement || !seen(j):
 		return fmt.Errorf("receipt: placement is %q, but no judgement names the instrument that saw it: expected %q", p.Placement, placementUnknown)
 	}
 	return nil
