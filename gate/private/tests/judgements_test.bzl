@@ -17,6 +17,19 @@ _refusal_test = analysistest.make(
     attrs = {"message": attr.string_list(mandatory = True)},
 )
 
+def _placed_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    (spec,) = [
+        json.decode(a.content)
+        for a in analysistest.target_actions(env)
+        if a.content and a.outputs.to_list()[0].basename.endswith(".spec.json")
+    ]
+    asserts.true(env, "placement" in spec["required"], "the receipt of a gate that asks for a placement must require it, found {}".format(spec["required"]))
+    asserts.equals(env, 1, len([path for path in spec["judgements"] if path.endswith("_placement.json")]))
+    return analysistest.end(env)
+
+_placed_test = analysistest.make(_placed_test_impl)
+
 _MANUAL = ["manual"]
 
 def _receipt(name, gate, judgements):
@@ -86,6 +99,19 @@ def judgements(name):
             tags = _MANUAL,
         )
     _subjects(*gates.keys())
+    coreml_encoder_gate(
+        name = name + "_placed",
+        audio = ":audio.wav",
+        language = "en",
+        model = ":model.bin",
+        placement_policy = "placement_plan_v1",
+        reference = ":identity.json",
+        tags = _MANUAL,
+    )
+    _placed_test(
+        name = name + "_placed_receipt_test",
+        target_under_test = ":" + name + "_placed_receipt",
+    )
     subjects = {
         "canary_twice": ["`judgements`: expected each judgement once", "two called `canary`"],
         "judgement_of_two_canaries": ["one run of each kind", "two of kind `canary`"],
@@ -105,5 +131,5 @@ def judgements(name):
         )
     native.test_suite(
         name = name,
-        tests = [subject + "_test" for subject in subjects],
+        tests = [subject + "_test" for subject in subjects] + [name + "_placed_receipt_test"],
     )

@@ -14,6 +14,9 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/text"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/report"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/computeplan"
@@ -171,6 +174,54 @@ func TestOnTheNeuralEngine(t *testing.T) {
 		j := placement.Judge(&placement.Given{Lane: lane, Encoder: filepath.Base(encoder), EncoderDigest: record.EncoderDigest, Plan: record}, p)
 		if j.Verdict != reason.Unknown || !j.Has(reason.PlacementStandIn) || j.Has(reason.PlacementShare) || j.Facts["core_ml_host"] != nil {
 			t.Errorf("lane %s: %s %v %v", lane, j.Verdict, j.Reasons, j.Facts)
+		}
+	}
+}
+
+// TestPage binds the stand-in's answer into a receipt and draws it: the page shows operations and the break, by the model's own names, and
+// says whose plan it is.
+func TestPage(t *testing.T) {
+	encoder := compiled(t)
+	p, err := policy.Frozen("placement_plan_v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := reading.Ask(t.Context(), probe(t, "plan-cpu-softmax"), encoder, p, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := gatefixture.New(t)
+	w.Spec.Encoder = encoder
+	w.Rehash(t)
+	j := placement.Judge(&placement.Given{Lane: w.CoreML.Lane, Encoder: filepath.Base(encoder), EncoderDigest: answer.Plan.EncoderDigest, Devices: answer.Devices, Plan: answer.Plan}, p)
+	w.Spec.Judgements = append(w.Spec.Judgements, w.JSON(t, "placement.json", j))
+	w.Spec.Required = append(w.Spec.Required, placement.Name)
+	receipt, err := statement.Decode(w.Receipt(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt.Predicate.Verdict == reason.Pass || receipt.Predicate.Placement != "not observed" {
+		t.Errorf("verdict %s, placement %q", receipt.Predicate.Verdict, receipt.Predicate.Placement)
+	}
+	d, err := report.New(receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := answer.Plan.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.AddPlacement(record); err != nil {
+		t.Fatal(err)
+	}
+	var page strings.Builder
+	if err := d.HTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"This plan is of the stand-in", "<title>weights: ios16.softmax on CPU, 20.00 % of the estimated cost</title>", `<rect class="break"`,
+		"<tr><td>first</td><td>weights (ios16.softmax) on CPU</td><td>second</td></tr>", "PLACEMENT_STAND_IN"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not have %q", want)
 		}
 	}
 }

@@ -41,12 +41,21 @@ func Plan(ctx context.Context, probe, encoder string, deadline time.Duration) (*
 	}
 	if r.Ended, r.TimedOut = end.Ended, end.TimedOut; r.Ended != "" {
 		lines := strings.Split(strings.TrimSpace(end.Stderr), "\n")
-		// A record names things as they ship, not where they were looked at.
-		r.Said = strings.ReplaceAll(lines[len(lines)-1], path, filepath.Base(path))
+		r.Said = shipped(lines[len(lines)-1], path)
 	}
 	if data != nil {
 		if r.Plan, err = computeplan.ParsePlan(data); err != nil {
 			return nil, fmt.Errorf("%w%s", err, end.Said())
+		}
+		if e := r.Plan.Error; e != nil {
+			for _, text := range []*string{e.Description, e.Reason} {
+				if text != nil {
+					*text = shipped(*text, path)
+				}
+			}
+			for i := range e.Underlying {
+				e.Underlying[i] = shipped(e.Underlying[i], path)
+			}
 		}
 	}
 	after, err := tree.Digest(encoder)
@@ -57,6 +66,12 @@ func Plan(ctx context.Context, probe, encoder string, deadline time.Duration) (*
 		return nil, fmt.Errorf("%s: the encoder was %s before its plan was read, and is %s now: leave it alone and read again", encoder, r.EncoderDigest, after)
 	}
 	return r, r.Check()
+}
+
+// shipped is a text that names an encoder as it ships, and not where it was looked at. macOS may put /private before a path.
+func shipped(text, path string) string {
+	name := filepath.Base(path)
+	return strings.NewReplacer("/private"+path, name, path, name).Replace(text)
 }
 
 // Devices asks Core ML which devices this machine has.

@@ -72,6 +72,12 @@ func TestPlan(t *testing.T) {
 			}
 		})
 	}
+	named := placementtest.Unfinished(computeplan.Failed, "cannot read '/private"+path+"/model.mil'")
+	named.Error.Underlying = []string{"x 1: " + path + "/weights"}
+	if r, err := reading.Plan(t.Context(), placementtest.Program(t, nil, named, ""), path, time.Minute); err != nil ||
+		r.Plan.Error.String() != "com.apple.CoreML 0: cannot read 'ggml-tiny.en-encoder.mlmodelc/model.mil'; under it x 1: ggml-tiny.en-encoder.mlmodelc/weights" {
+		t.Errorf("an error that names a path: %+v, %v", r, err)
+	}
 	if _, err := reading.Plan(t.Context(), placementtest.Program(t, nil, nil, "rm \"$3\"; kill -ABRT $$"), path, time.Minute); err != nil {
 		t.Errorf("a probe that leaves nothing: %v", err)
 	}
