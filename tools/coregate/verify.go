@@ -77,6 +77,8 @@ func (f *verifyFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&files.Reference, "reference", "", "the reference words, to judge the transcript again")
 	flags.StringVar(&files.Words, "words", "", "the folder of the runs on recordings, to judge the words again")
 	flags.StringVar(&files.Mel, "mel", "", "the mel that parity was computed on, where it is not the built-in one")
+	flags.StringVar(&files.Plan, "plan", "", "the record of the compute plan, to judge the placement again")
+	flags.StringVar(&files.Recording, "recording", "", "the folder of the recording by Instruments, to judge the placement again")
 	flags.BoolVar(&files.AsSigned, "as-signed", false, "with all evidence, model and encoder given, take contract and parity as signed")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = cmd.MarkFlagRequired("key")

@@ -42,6 +42,9 @@ func (r *Result) again(ctx context.Context, s *statement.Statement, f Files, com
 			return err
 		}
 	}
+	if err := r.placementAgain(s, f, redone); err != nil {
+		return err
+	}
 	if j := p.Judgement(accuracy.Name); j != nil && f.Words != "" && j.Policy != nil {
 		o, err := recordings.Read(f.Words)
 		if err != nil {

@@ -30,6 +30,8 @@ type Files struct {
 	// Words is the folder of the runs on recordings, Mel what parity was computed on: the words and, with Model and
 	// Encoder, contract and parity are judged again.
 	Words, Mel string
+	// Plan is the record of the compute plan, and Recording the folder of the recording, that the placement was judged from: it is judged again.
+	Plan, Recording string
 	// AsSigned takes contract and parity as signed, though Model and Encoder are at hand.
 	AsSigned bool
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/verify"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/computeplan"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/placementtest"
 )
 
 // TestPlacementDemanded holds that a demand for the judgement placement is met by one that an instrument saw, and by nothing else.
@@ -63,4 +66,69 @@ func TestPlacementDemanded(t *testing.T) {
 			t.Errorf("the result says placement %v", r.Facts["placement"])
 		}
 	}
+}
+
+// TestPlacementAgain holds that a placement is judged again from the plan that it names, and that no other plan is taken for it.
+func TestPlacementAgain(t *testing.T) {
+	other := placementtest.Broken("ios16.softmax", computeplan.CPU)
+	for _, c := range []struct {
+		name string
+		// facts of the judgement, beside those that the plan gives.
+		facts     map[string]any
+		plan      func(digest, build string) *placement.Record
+		code      string
+		unchecked bool
+	}{
+		{"the plan", nil, sameRecord, "", false},
+		{"no plan", nil, nil, "", true},
+		{"another plan", nil, func(digest, build string) *placement.Record {
+			other.Host.OSBuild = build
+			return placementtest.Record(digest, other)
+		}, "JUDGEMENT_DIFFERS", false},
+		{"another share of the same plan", map[string]any{"share_neural_engine": 0.999999, "share_cpu": 0.000001, "share_gpu": 0,
+			"placement": "Neural Engine 100.0 %, CPU 0.0 % of the estimated cost, planned (MLComputePlan)"}, sameRecord, "JUDGEMENT_DIFFERS", false},
+		{"a recording that it was not judged from", map[string]any{"trace_sha256": strings.Repeat("c", 64)}, sameRecord, "", true},
+	} {
+		s := newScene(t)
+		receipt, err := statement.Decode(s.payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gatefixture.Physical(receipt)
+		j := gatefixture.Placed(t, receipt)
+		for fact, value := range c.facts {
+			j.Facts[fact] = value
+		}
+		receipt.Predicate.Placement = j.Facts["placement"].(string)
+		if s.payload, err = statement.Encode(receipt); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		s.files = verify.Files{AsSigned: true}
+		if c.plan != nil {
+			data, err := c.plan(receipt.Digest(statement.SubjectEncoder), receipt.Predicate.LaneIdentity["os_build"]).Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.files.Plan = s.world.File(t, "plan.json", string(data))
+		}
+		r := s.verify(t, s.signed(t))
+		if c.code == "" && r.Verdict != reason.Pass || c.code != "" && !r.Has(c.code) {
+			t.Errorf("%s: %s %v, want %q", c.name, r.Verdict, r.Reasons, c.code)
+		}
+		if c.unchecked != strings.Contains(strings.Join(r.Unchecked, "\n"), "the placement again") {
+			t.Errorf("%s: unchecked %q", c.name, r.Unchecked)
+		}
+	}
+	// A plan beside a receipt without a placement.
+	s := newScene(t)
+	s.files = verify.Files{AsSigned: true, Plan: s.world.File(t, "plan.json", "{}")}
+	if r := s.verify(t, s.signed(t)); !r.Has(reason.FileUnlisted) {
+		t.Errorf("%s %v, want FILE_UNLISTED", r.Verdict, r.Reasons)
+	}
+}
+
+func sameRecord(digest, build string) *placement.Record {
+	plan := placementtest.Encoder()
+	plan.Host.OSBuild = build
+	return placementtest.Record(digest, plan)
 }

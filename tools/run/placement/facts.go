@@ -17,6 +17,8 @@ import (
 const (
 	// FactDevice is the device that the policy demands.
 	FactDevice = "device"
+	// FactEncoderName is the name of the encoder's folder, by which a recording's labels name it.
+	FactEncoderName = "encoder_name"
 	// FactFramework is what answered: com.apple.CoreML, or stand-in.
 	FactFramework = "framework"
 	// FactPlan is the SHA-256 of the plan's record, and FactTrace that of the recording's files.
@@ -54,6 +56,8 @@ func claim(j *verdict.Judgement) string {
 	return strings.Join(shares, ", ") + " of the estimated cost, planned (" + ByPlan + ")"
 }
 
+var nameForm = regexp.MustCompile(`^[^/]+\.mlmodelc$`)
+
 var buildForm = regexp.MustCompile(`^[0-9]+[A-Z][0-9A-Za-z]+$`)
 
 // CheckFacts computes a judgement that passes again, from its own facts and its policy, and returns what does not allow the pass.
@@ -69,6 +73,7 @@ func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 	// Only Apple's Core ML places anything.
 	f.Text(verdict.FactLane, string(evidence.LanePhysical))
 	f.Digest(verdict.FactEncoder)
+	f.Match(FactEncoderName, nameForm)
 	build := f.Match(verdict.FactOSBuild, buildForm)
 	if host, ok := j.Facts[verdict.FactCoreMLHost].(string); !ok || !strings.HasSuffix(host, "("+build+")") {
 		f.Fail(verdict.FactCoreMLHost, "the machine, with build ("+build+")", fmt.Sprint(j.Facts[verdict.FactCoreMLHost]))

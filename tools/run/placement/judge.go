@@ -39,6 +39,9 @@ const (
 	ByTrace = "Instruments trace"
 )
 
+// ByPower is where notes say what powermetrics shows, which is no instrument of placement.
+const ByPower = "powermetrics"
+
 // Instruments lists them.
 var Instruments = []string{ByPlan, ByTrace}
 
@@ -107,6 +110,7 @@ func Judge(g *Given, p *policy.Policy) *verdict.Judgement {
 		return j
 	}
 	j.Facts[verdict.FactEncoder], j.Facts[verdict.FactLane], j.Facts[FactDevice] = g.EncoderDigest, string(g.Lane), string(Demanded(p))
+	j.Facts[FactEncoderName] = g.Encoder
 	if NoNeuralEngine(g.Devices, p) {
 		j.AddReason(noNeuralEngine(g.Devices.Devices))
 		return j
@@ -192,7 +196,7 @@ func (g *Given) notePower(j *verdict.Judgement) {
 		return
 	}
 	j.Facts[FactPower] = g.Power.String()
-	const where, expected = "powermetrics", "Neural Engine power beside the run"
+	const where, expected = ByPower, "Neural Engine power beside the run"
 	control := "no positive control"
 	if g.Control != nil {
 		control = "the control has " + g.Control.String()

@@ -231,7 +231,7 @@ func TestCheckFacts(t *testing.T) {
 	p := frozen(t, "placement_plan_v1")
 	for fact, to := range map[string]any{
 		"instrument": "load marker", "device": "cpu", "framework": "stand-in", "lane": "emulated", "encoder_digest": "x", "os_build": "", "core_ml_host": "Mac (23A1)",
-		"compute_units_asked": "cpu_only", "plan_sha256": nil, "share_neural_engine": 0.5, "share_cpu": 0.5, "operations": 3, "operations_gpu": -1, "chain_breaks": 99,
+		"compute_units_asked": "cpu_only", "encoder_name": "a/b", "plan_sha256": nil, "share_neural_engine": 0.5, "share_cpu": 0.5, "operations": 3, "operations_gpu": -1, "chain_breaks": 99,
 		"placement": "Neural Engine 100.0 % of the estimated cost, planned (MLComputePlan)",
 	} {
 		j := placement.Judge(given(), p)
