@@ -10,6 +10,11 @@
 //   no-error        fails without an NSError
 //   shares-input    the output lies in the input's memory
 //   writes-input    the prediction changes its input
+//   refuses-reload  loads once in a process and never again
+//   keeps-memory    64 MiB of every load are never given back
+//   drifts          each prediction of one load but the first differs from the one before
+//   mixes-overlap   predictions that overlap answer the first one's input
+//   names-path      an error names the model's path
 //   type-CODE       the output says that it is of this type
 //   no-neural-engine, plan-…   compute_plan.mm
 //
@@ -24,10 +29,12 @@
 #include <string.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "third_party/core_ml_stand_in/faults.h"
+#include "third_party/core_ml_stand_in/flight.h"
 #include "third_party/whisper_cpp/double/evaluator.h"
 
 using coreml_gate::Evaluator;
@@ -243,9 +250,11 @@ bool contiguous(MLMultiArray *array) {
 
 @implementation MLModel {
     std::unique_ptr<Evaluator> _evaluator;
+    std::mutex _one;  // the evaluator answers one question at a time, and it guards the counts
     // Predictions that were asked for, and those of them that returned none. The double counts the same.
     uint64_t _predictions;
     uint64_t _failed;
+    id _firstInput;
 }
 
 - (void)dealloc {
@@ -258,6 +267,7 @@ bool contiguous(MLMultiArray *array) {
 
 + (instancetype)modelWithContentsOfURL:(NSURL *)url configuration:(MLModelConfiguration *)configuration error:(NSError *__autoreleasing *)error {
     logLine("coreml_stand_in: version 2, protocol 1, fault " + coreml_gate::fault_name());
+    static size_t loads = 0;
     const std::string path = [[url path] fileSystemRepresentation];
     std::string why;
     NSError *under = nil;
@@ -267,6 +277,8 @@ bool contiguous(MLMultiArray *array) {
         why = std::string("COREML_GATE_STAND_IN names ") + [word UTF8String] + ", which the stand-in does not know";
     } else if (asks(@"aborts-load")) {
         abort();
+    } else if (loads > 0 && asks(@"refuses-reload")) {
+        why = "The model was loaded before";
     } else if (asks([@"refuses-" stringByAppendingString:units])) {
         why = std::string("Failed to build the model execution plan for ") + [units UTF8String];
         under = [NSError errorWithDomain:@"com.apple.appleneuralengine" code:5 userInfo:@{NSLocalizedDescriptionKey : @"ANECCompile() FAILED"}];
@@ -281,11 +293,19 @@ bool contiguous(MLMultiArray *array) {
     }
     if (evaluator == nullptr) {
         logLine("coreml_stand_in: cannot load '" + one_line(path) + "': " + one_line(why));
+        if (asks(@"names-path")) {
+            why += " (reading \"" + path + "\", file://" + path + "/coremldata.bin)";
+        }
         fail(error, under == nil ? 0 : -14, string(why), under);
         return nil;
     }
     if (!evaluator->greeting().empty()) {
         logLine("coreml_stand_in: ready, " + one_line(evaluator->greeting()));
+    }
+    loads++;
+    if (asks(@"keeps-memory")) {
+        static std::vector<std::string> kept;
+        kept.emplace_back(size_t(64) << 20, char(loads));
     }
     MLModel *model = [[self alloc] init];
     model->_evaluator = std::move(evaluator);
@@ -312,6 +332,7 @@ bool contiguous(MLMultiArray *array) {
     if (asks(@"aborts-predict")) {
         abort();
     }
+    std::lock_guard<std::mutex> held(_one);
     _predictions++;
     MLMultiArray *mel = [[input featureValueForName:kInput] multiArrayValue];
     std::unique_ptr<MultiArray> output(new MultiArray);
@@ -324,6 +345,9 @@ bool contiguous(MLMultiArray *array) {
     }
     for (NSString *code in asked(@"type-")) {
         output->dtype = uint32_t([code integerValue]);
+    }
+    if (_predictions > 1 && asks(@"drifts") && output->n_bytes > 0) {
+        output->data[0] ^= static_cast<unsigned char>(_predictions);
     }
     if (asks(@"writes-input")) {
         static_cast<char *>(mel.dataPointer)[0] ^= 1;
@@ -347,6 +371,19 @@ bool contiguous(MLMultiArray *array) {
         raise(why);
     }
     return outcome == Outcome::kDone;
+}
+
+- (void)predictionFromFeatures:(id<MLFeatureProvider>)input
+                       options:(MLPredictionOptions *)options
+             completionHandler:(__unsafe_unretained void (^)(id<MLFeatureProvider>, NSError *))completionHandler {
+    if (_firstInput == nil) {
+        _firstInput = input;
+    }
+    CoreMLGateFlight *flight = [[CoreMLGateFlight alloc] initWithModel:self
+                                                                 input:asks(@"mixes-overlap") ? _firstInput : input
+                                                               options:options
+                                                               handler:(__bridge const void *)completionHandler];
+    [NSThread detachNewThreadSelector:@selector(fly) toTarget:flight withObject:nil];
 }
 
 - (id<MLBatchProvider>)predictionsFromBatch:(id<MLBatchProvider>)batch

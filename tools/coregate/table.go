@@ -92,6 +92,9 @@ func rows() []entry {
 		{path: "predict", group: groupEncoders, make: newPredictCmd, exits: works, cleans: true, examples: []string{
 			"coregate predict --model ggml-tiny.en.bin --encoder ggml-tiny.en-encoder.mlmodelc --out out.npy",
 		}},
+		{path: "repeat", group: groupEncoders, make: newRepeatCmd, exits: judges, cleans: true, examples: []string{
+			"coregate repeat --probe coremlprobe --model ggml-tiny.en.bin --encoder ggml-tiny.en-encoder.mlmodelc",
+		}},
 		{path: "placement", group: groupEncoders, make: newPlacementCmd, exits: judges, cleans: true, stdinFlags: []string{"plan", "power", "power-control"}, examples: []string{
 			"coregate placement --encoder ggml-tiny.en-encoder.mlmodelc --probe coremlprobe --record plan.json",
 			"coregate placement --encoder ggml-tiny.en-encoder.mlmodelc --plan plan.json",

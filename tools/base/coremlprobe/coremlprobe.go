@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 	"time"
 )
 
@@ -89,7 +91,7 @@ func Start(ctx context.Context, program string, deadline time.Duration, args ...
 	cmd.WaitDelay = 5 * time.Second
 	e := &End{}
 	err := cmd.Run()
-	e.Stderr = string(bytes.ToValidUTF8(stderr.kept, []byte("?")))
+	e.Stderr = withoutPaths(string(bytes.ToValidUTF8(stderr.kept, []byte("?"))))
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -104,6 +106,19 @@ func Start(ctx context.Context, program string, deadline time.Duration, args ...
 		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	return e, nil
+}
+
+// A path is what begins with a slash where a word begins, and has another one.
+var path = regexp.MustCompile(`(^|[\s'"“‘(=:,;\[<])(/[^\s'"”’)\],;:>]*/[^\s'"”’)\],;:>]*)`)
+
+// withoutPaths is a text with "<path>" for every path in it. Core ML names the model and its own caches in its messages.
+func withoutPaths(text string) string {
+	for _, known := range []string{os.Getenv("HOME"), os.TempDir()} {
+		if len(known) > 1 {
+			text = strings.ReplaceAll(text, known+"/", "/-/") // a folder whose name has a blank
+		}
+	}
+	return path.ReplaceAllString(text, "$1<path>")
 }
 
 // tail keeps the end of what is written to it.

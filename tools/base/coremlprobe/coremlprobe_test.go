@@ -64,3 +64,20 @@ func TestError(t *testing.T) {
 		}
 	}
 }
+
+// What the program says names the model, its caches and the user; what is kept of it does not.
+func TestNoPathLeaves(t *testing.T) {
+	t.Setenv("HOME", "/Users/a b")
+	for said, want := range map[string]string{
+		"cannot read '/private/var/x/m.mlmodelc/coremldata.bin': gone": "cannot read '<path>': gone",
+		"see file:///Users/a b/Library/Caches/e5.bundle, and 1/2 done": "see file:<path>, and 1/2 done",
+		"E5RT: (/tmp/x/y) ok": "E5RT: (<path>) ok",
+		"ratio 3/4 of /tmp":   "ratio 3/4 of /tmp",
+		"no path":             "no path",
+	} {
+		e, err := coremlprobe.Start(t.Context(), program(t, "cat >&2 <<'END'\n"+said+"\nEND\nkill -ABRT $$"), time.Minute)
+		if err != nil || strings.TrimSpace(e.Stderr) != want {
+			t.Errorf("%q: %+v, %v, want %q", said, e, err, want)
+		}
+	}
+}

@@ -28,6 +28,11 @@ const (
 	ProbeConfiguration    = "PROBE_CONFIGURATION"
 	ProbeCrashed          = "PROBE_CRASHED"
 	ProbeTimeout          = "PROBE_TIMEOUT"
+	RepeatDiffers         = "REPEAT_DIFFERS"
+	RepeatFailed          = "REPEAT_FAILED"
+	RepeatMemory          = "REPEAT_MEMORY"
+	RepeatAlignment       = "REPEAT_ALIGNMENT"
+	RepeatNotOverlapped   = "REPEAT_NOT_OVERLAPPED"
 	SidesSwapped          = "SIDES_SWAPPED"
 	MelDiffers            = "MEL_DIFFERS"
 	MelUnknown            = "MEL_UNKNOWN"
@@ -75,6 +80,11 @@ var parity = Table{
 	{Code: ProbeConfiguration, Class: Fail, Means: "coremlprobe asked Core ML for something else than the runtime's bridge does, so its answer is another's.", Do: "Use the coremlprobe of this project; the bridge sets computeUnits to all and nothing else."},
 	{Code: ProbeCrashed, Class: Fail, Means: "Core ML brought the process down while it loaded the encoder or predicted. The runtime would crash in the same place.", Do: "Note chip and build of macOS: such crashes belong to them. Convert with another target, or compute precision."},
 	{Code: ProbeTimeout, Class: Inconclusive, Means: "Core ML had not answered when the deadline passed. A first load on a device compiles the model, which can take minutes, for some models hours.", Do: "Raise the deadline. Do not kill the system's compiler service."},
+	{Code: RepeatDiffers, Class: Fail, Means: "A later or an overlapping prediction gave other bytes than the same inputs gave first, so one prediction says nothing of the next.", Do: "See under which load, and whether predictions overlapped: the model keeps a state, or outputs share memory."},
+	{Code: RepeatFailed, Class: Fail, Means: "A load or a prediction failed after others of the same model had not.", Do: "Read Core ML's error. whisper.cpp loads the encoder once for each state and predicts for each window of 30 seconds."},
+	{Code: RepeatMemory, Class: Fail, Means: "Every load leaves memory behind once its model is gone, so a program that loads again and again runs out of it.", Do: "Note chip and build of macOS. Load once, and keep the model."},
+	{Code: RepeatAlignment, Class: Fail, Means: "The probe's own memory for an input does not begin where it should: on a page for 16 KiB and more, on 16 bytes below.", Do: "Report it: this is a fault of coremlprobe and not of the encoder."},
+	{Code: RepeatNotOverlapped, Class: Inconclusive, Means: "Overlapping predictions were asked for, and this macOS has no call for them.", Do: "Run on macOS 14 or newer, or ask for none (--overlap 0)."},
 	{Code: SidesSwapped, Class: Refuse, Means: "What was given as the reference says that it is a candidate, or the other way round. The reference is the signal.", Do: "Exchange them."},
 	{Code: MelDiffers, Class: Refuse, Means: "The two sides were fed different mels, so their outputs say nothing about each other.", Do: "Feed both sides the same mel; coregate mel writes it."},
 	{Code: MelUnknown, Class: Refuse, Means: "A side does not say which mel it was fed.", Do: "Put the mel's digest into the sidecar (mel_sha256; coregate mel prints it)."},

@@ -21,6 +21,8 @@ var (
 	attribute = regexp.MustCompile(`(?:src|href)="([^"]+)"`)
 	// A document that a file names by its path from the root. A longer path may have another root.
 	mention = regexp.MustCompile(`(?:^|[^\w./-])(docs/[a-z0-9_./-]+\.md)\b`)
+	// A place in the sources, alone between backticks: `tools/x/y_test.go:TestName`, or without a name. NAME is left to the reader.
+	place = regexp.MustCompile("`((?:docs|gate|tools|third_party|patches|testdata)/[A-Za-z0-9_./-]+)(?::([A-Za-z_][A-Za-z0-9_]*))?`")
 	// https://…, mailto:…
 	scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 	// <a id="name">, an anchor that a document sets itself.
@@ -31,8 +33,8 @@ var (
 
 // census is what was looked at, and what is wrong with it.
 type census struct {
-	documents, links, mentions int
-	wrong                      []string
+	documents, links, mentions, places int
+	wrong                              []string
 }
 
 // check looks at every document and at every file that names one. files holds the text of the files by slashed path.
@@ -43,6 +45,7 @@ func check(files map[string]string) census {
 		if strings.HasSuffix(name, ".md") {
 			c.documents++
 			c.document(name, files, entries)
+			c.named(name, files, entries)
 			continue
 		}
 		// A test makes a world of its own, in which other documents are.
@@ -89,6 +92,30 @@ func (c *census) document(name string, files map[string]string, entries map[stri
 			}
 		}
 	}
+}
+
+// named checks the places in the sources that a document names: the file is there, and what is called so is defined in it.
+func (c *census) named(name string, files map[string]string, entries map[string]bool) {
+	for i, line := range strings.Split(files[name], "\n") {
+		for _, m := range place.FindAllStringSubmatch(line, -1) {
+			if strings.Contains(m[1], "NAME") {
+				continue
+			}
+			c.places++
+			file := path.Clean(m[1])
+			switch {
+			case !entries[file]:
+				c.say(name, i, "there is no %s under version control", m[1])
+			case m[2] != "" && !defines(files[file], m[2]):
+				c.say(name, i, "%s defines no %s", m[1], m[2])
+			}
+		}
+	}
+}
+
+// defines reports whether a source defines a function, type or rule of a name, or a target in a BUILD file.
+func defines(source, name string) bool {
+	return regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |class |struct |def |void |bool |var |const |@implementation )` + name + `\b|^\s*name = "` + name + `"|^` + name + ` = `).MatchString(source)
 }
 
 func (c *census) link(name string, line int, target string, files map[string]string, entries map[string]bool) {

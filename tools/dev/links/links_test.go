@@ -68,3 +68,30 @@ func TestMentions(t *testing.T) {
 		t.Errorf("expected 4 mentions and %q, found %d and %q", want, got.mentions, got.wrong)
 	}
 }
+
+// A document that says which test holds what must name one that is there.
+func TestPlaces(t *testing.T) {
+	files := map[string]string{
+		"tools/x/y_test.go": "package x\n\nfunc TestY(t *testing.T) {}\n\n// func TestZ in a comment\n", "tools/x/y.cc": "void test_memory() {\n}\n", "tools/x/BUILD.bazel": "go_test(\n    name = \"x_test\",\n)\n",
+	}
+	for text, wrong := range map[string]string{
+		"`tools/x/y_test.go:TestY`, `tools/x`":    "",
+		"`tools/x/y.cc:test_memory`":              "",
+		"`tools/x/BUILD.bazel:x_test`":            "",
+		"`tools/x/y_test.go:TestYes`":             "defines no TestYes",
+		"`tools/x/y_test.go:TestZ`":               "defines no TestZ",
+		"`tools/x/none_test.go:TestY`":            "there is no tools/x/none_test.go",
+		"`tools/none`":                            "there is no tools/none",
+		"`tools/x/NAME.json`, `other/place`":      "",
+		"`go run ./tools/none`, tools/none, ` a`": "",
+	} {
+		world := map[string]string{"docs/a.md": text}
+		for name, content := range files {
+			world[name] = content
+		}
+		got := check(world)
+		if wrong == "" && len(got.wrong) > 0 || wrong != "" && (len(got.wrong) != 1 || !strings.Contains(got.wrong[0], wrong)) {
+			t.Errorf("%s: %q, expected %q", text, got.wrong, wrong)
+		}
+	}
+}

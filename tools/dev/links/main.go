@@ -3,7 +3,8 @@
 //	go run ./tools/dev/links
 //
 // It reads every text file that git would commit. A relative link of a document must lead to a file or folder under version
-// control, and its anchor to a heading. A file of any other kind that names docs/NAME.md must name one that exists. It exits 1 on a finding,
+// control, and its anchor to a heading. A place in the sources between backticks, such as `tools/x/y_test.go:TestName`, must be there
+// and define that name. A file of any other kind that names docs/NAME.md must name one that exists. It exits 1 on a finding,
 // and 2 if it could not look or found no document.
 package main
 
@@ -28,7 +29,7 @@ func run(stdout, stderr io.Writer) int {
 	for _, line := range c.wrong {
 		fmt.Fprintln(stdout, line)
 	}
-	fmt.Fprintf(stdout, "links: %d links in %d documents and %d mentions elsewhere, %d wrong\n", c.links, c.documents, c.mentions, len(c.wrong))
+	fmt.Fprintf(stdout, "links: %d links and %d places in %d documents and %d mentions elsewhere, %d wrong\n", c.links, c.places, c.documents, c.mentions, len(c.wrong))
 	switch {
 	case len(c.wrong) > 0:
 		return 1

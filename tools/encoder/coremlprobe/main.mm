@@ -1,6 +1,7 @@
 // coremlprobe asks Apple's Core ML as whisper.cpp's bridge does, and tells what the bridge keeps to itself.
 //
 //   coremlprobe REQUEST.json REPORT.json       predicts
+//   coremlprobe repeat REQUEST.json REPORT.json   loads, predicts and unloads again and again
 //   coremlprobe plan MODEL.mlmodelc REPORT.json   reads the compute plan: where Core ML would run each operation
 //   coremlprobe devices REPORT.json            lists the devices that Core ML reports
 //
@@ -19,6 +20,7 @@
 
 #import "tools/encoder/coremlprobe/placement.h"
 #import "tools/encoder/coremlprobe/predict.h"
+#import "tools/encoder/coremlprobe/repeat.h"
 #import "tools/encoder/coremlprobe/report.h"
 
 #include <stdio.h>
@@ -28,15 +30,17 @@ namespace {
 
 NSString *text(const char *argument) { return [NSString stringWithUTF8String:argument]; }
 
-bool predictFrom(const char *requestPath, const char *reportPath) {
+using Doing = bool (*)(NSDictionary *request, NSString *reportPath);
+
+bool doFrom(const char *requestPath, const char *reportPath, Doing what) {
     NSData *data = [NSData dataWithContentsOfFile:text(requestPath)];
     NSError *error = nil;
     id request = data == nil ? nil : [NSJSONSerialization JSONObjectWithData:data options:0 error:&error];
     if (![request isKindOfClass:[NSDictionary class]] || ![coreml_probe::get(request, @"schema") isEqual:@1]) {
-        fprintf(stderr, "coremlprobe: %s: expected a request of schema 1\n", requestPath);
+        fprintf(stderr, "coremlprobe: expected a request of schema 1\n");
         return false;
     }
-    return coreml_probe::predict(request, text(reportPath));
+    return what(request, text(reportPath));
 }
 
 }  // namespace
@@ -44,14 +48,16 @@ bool predictFrom(const char *requestPath, const char *reportPath) {
 int main(int argc, char **argv) {
     @autoreleasepool {
         bool ok = false;
-        if (argc == 4 && strcmp(argv[1], "plan") == 0) {
+        if (argc == 4 && strcmp(argv[1], "repeat") == 0) {
+            ok = doFrom(argv[2], argv[3], coreml_probe::repeat);
+        } else if (argc == 4 && strcmp(argv[1], "plan") == 0) {
             ok = coreml_probe::reportPlan(text(argv[2]), text(argv[3]));
         } else if (argc == 3 && strcmp(argv[1], "devices") == 0) {
             ok = coreml_probe::reportDevices(text(argv[2]));
         } else if (argc == 3) {
-            ok = predictFrom(argv[1], argv[2]);
+            ok = doFrom(argv[1], argv[2], coreml_probe::predict);
         } else {
-            fprintf(stderr, "usage: coremlprobe REQUEST.json REPORT.json | plan MODEL.mlmodelc REPORT.json | devices REPORT.json\n");
+            fprintf(stderr, "usage: coremlprobe REQUEST.json REPORT.json | repeat REQUEST.json REPORT.json | plan MODEL.mlmodelc REPORT.json | devices REPORT.json\n");
         }
         return ok ? 0 : 2;
     }

@@ -1,40 +1,14 @@
 #import "tools/encoder/coremlprobe/predict.h"
 
 #import "tools/encoder/coremlprobe/configuration.h"
+#import "tools/encoder/coremlprobe/provider.h"
 #import "tools/encoder/coremlprobe/report.h"
+#import "tools/encoder/coremlprobe/storage.h"
 #import "tools/encoder/coremlprobe/tensor.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <vector>
-
-// What whisper_encoder_implInput is to the bridge, for any names.
-@interface ProbeInput : NSObject <MLFeatureProvider> {
-    NSDictionary *_arrays;
-}
-- (instancetype)initWithArrays:(NSDictionary *)arrays;
-@end
-
-@implementation ProbeInput
-
-- (instancetype)initWithArrays:(NSDictionary *)arrays {
-    self = [super init];
-    if (self != nil) {
-        _arrays = [arrays copy];
-    }
-    return self;
-}
-
-- (NSSet *)featureNames {
-    return [NSSet setWithArray:[_arrays allKeys]];
-}
-
-- (MLFeatureValue *)featureValueForName:(NSString *)name {
-    MLMultiArray *array = [_arrays objectForKey:name];
-    return array == nil ? nil : [MLFeatureValue featureValueWithMultiArray:array];
-}
-
-@end
 
 namespace coreml_probe {
 
@@ -45,6 +19,7 @@ class Prediction {
     Prediction(NSDictionary *request, NSString *reportPath) : request_(request), report_(reportPath) {
         attempts_ = [[NSMutableArray alloc] init];
         outputs_ = [[NSMutableArray alloc] init];
+        report_.hide(get(request, @"model"), @"<model>");
         report_.set(@"configuration", configurationReport());
         report_.set(@"attempts", attempts_);
         report_.set(@"prediction", @{ @"result" : @"not_asked", @"error" : [NSNull null] });
@@ -96,41 +71,46 @@ class Prediction {
         NSMutableDictionary *arrays = [NSMutableDictionary dictionary];
         for (NSDictionary *in in get(request_, @"inputs")) {
             const ElementType *type = typeNamed(get(in, @"dtype"));
-            NSMutableData *data = [[NSMutableData alloc] initWithContentsOfFile:get(in, @"file")];
-            if (type == nullptr || data == nil) {
-                fprintf(stderr, "coremlprobe: input %s: expected a known type and a file that can be read\n", [get(in, @"name") UTF8String]);
-                unusable_ = true;
-                return nil;
-            }
-            NSArray *shape = get(in, @"shape");
-            NSArray *strides = get(in, @"strides");
-            size_t last = 0;
-            for (NSUInteger i = 0; i < [shape count]; i++) {
-                last += ([at(shape, i) unsignedLongValue] - 1) * [at(strides, i) unsignedLongValue];
-            }
-            if ((last + 1) * type->size > [data length]) {
-                fprintf(stderr, "coremlprobe: input %s: the file is shorter than shape and strides say\n", [get(in, @"name") UTF8String]);
+            Storage data;
+            if (type == nullptr || !data.read(get(in, @"file")) || data.size() < extentBytes(get(in, @"shape"), get(in, @"strides"), type->size)) {
+                fprintf(stderr, "coremlprobe: input %zu: expected a known type and a file that can be read and holds what shape and strides say\n", inputs_.size());
                 unusable_ = true;
                 return nil;
             }
             NSError *error = nil;
-            MLMultiArray *array = [[MLMultiArray alloc] initWithDataPointer:[data mutableBytes]
-                                                                      shape:shape
+            MLMultiArray *array = [[MLMultiArray alloc] initWithDataPointer:data.data()
+                                                                      shape:get(in, @"shape")
                                                                    dataType:(MLMultiArrayDataType)type->code
-                                                                    strides:strides
+                                                                    strides:get(in, @"strides")
                                                                 deallocator:nil
                                                                       error:&error];
             if (array == nil) {
                 report_.set(@"prediction", @{ @"result" : @"failed", @"error" : described(error) });
                 return nil;
             }
+            counters().direct_bindings++;
             [arrays setObject:array forKey:get(in, @"name")];
-            const uint8_t *begin = static_cast<const uint8_t *>([data bytes]);
-            inputs_.push_back({begin, begin + [data length]});
-            before_.push_back([[NSData alloc] initWithBytes:begin length:[data length]]);
-            kept_.push_back(data);
+            inputs_.push_back({data.data(), data.data() + data.size()});
+            before_.push_back([[NSData alloc] initWithBytes:data.data() length:data.size()]);
+            kept_.push_back(std::move(data));
         }
         return arrays;
+    }
+
+    // The outputs by the names that the request gave. What it did not ask for is counted and not named.
+    NSArray *asked(id<MLFeatureProvider> features) {
+        NSMutableArray *names = [NSMutableArray array];
+        NSMutableSet *all = [NSMutableSet setWithSet:[features featureNames]];
+        for (NSDictionary *want in get(request_, @"outputs")) {
+            if ([all containsObject:get(want, @"name")]) {
+                [names addObject:get(want, @"name")];
+                [all removeObject:get(want, @"name")];
+            }
+        }
+        for (NSUInteger i = 1; i <= [all count]; i++) {
+            [names addObject:[NSString stringWithFormat:@"<other %lu>", (unsigned long)i]];
+        }
+        return names;
     }
 
     void ask(MLModel *model) {
@@ -152,7 +132,7 @@ class Prediction {
         if (features == nil) {
             return;
         }
-        report_.set(@"features", [[[features featureNames] allObjects] sortedArrayUsingSelector:@selector(compare:)]);
+        report_.set(@"features", asked(features));
         for (NSDictionary *want in get(request_, @"outputs")) {
             MLMultiArray *array = [[features featureValueForName:get(want, @"name")] multiArrayValue];
             if (array != nil) {
@@ -167,7 +147,7 @@ class Prediction {
     NSMutableArray *outputs_;
     std::vector<Memory> inputs_;
     std::vector<NSData *> before_;
-    std::vector<NSMutableData *> kept_;
+    std::vector<Storage> kept_;
     bool unusable_ = false;  // the request, that is
 };
 

@@ -27,13 +27,21 @@ class Report {
 
     void set(NSString *key, id value) { [values_ setObject:value forKey:key]; }
 
+    // Writes a stand-in wherever the text is part of a string that is set. Core ML's errors name paths, which are nobody's business
+    // who reads the report. Other paths and what follows file: are written as <path> in any case.
+    void hide(NSString *text, NSString *as);
+
     // False, with a line on stderr, if the file cannot be written.
     bool write();
 
   private:
     NSString *path_;
     NSMutableDictionary *values_;
+    NSMutableArray *hidden_;  // pairs
 };
+
+// The bytes of memory that the process takes now: its footprint on macOS, its resident set elsewhere. 0 where it is not known.
+unsigned long long residentBytes();
 
 // The framework that was asked: its bundle's identifier, or "stand-in" where the probe was compiled over the stand-in.
 NSString *frameworkName();

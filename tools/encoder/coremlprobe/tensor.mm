@@ -23,14 +23,50 @@ const ElementType *typeOf(NSInteger code) {
     return nullptr;
 }
 
-// Writes the elements in row-major order, whatever their strides, bit for bit.
-bool gather(NSString *path, NSArray *shape, NSArray *strides, size_t size, size_t total, const uint8_t *data) {
-    NSUInteger rank = [shape count];
-    std::vector<size_t> extent(rank), stride(rank), index(rank, 0);
-    for (NSUInteger i = 0; i < rank; i++) {
-        extent[i] = [at(shape, i) unsignedLongValue];
-        stride[i] = [at(strides, i) unsignedLongValue];
+// Writes a file of bytes.
+bool written(NSString *path, const std::vector<uint8_t> &bytes) {
+    FILE *f = fopen([path UTF8String], "wb");
+    if (f == nullptr) {
+        return false;
     }
+    bool ok = fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size();
+    return fclose(f) == 0 && ok;
+}
+
+}  // namespace
+
+const ElementType *typeNamed(NSString *name) {
+    for (const ElementType &t : kTypes) {
+        if ([name isEqual:[NSString stringWithUTF8String:t.name]]) {
+            return &t;
+        }
+    }
+    return nullptr;
+}
+
+size_t extentBytes(NSArray *shape, NSArray *strides, size_t element) {
+    size_t last = 0;
+    for (NSUInteger i = 0; i < [shape count]; i++) {
+        last += ([at(shape, i) unsignedLongValue] - 1) * [at(strides, i) unsignedLongValue];
+    }
+    return (last + 1) * element;
+}
+
+std::vector<uint8_t> gathered(MLMultiArray *array) {
+    const ElementType *type = typeOf(array.dataType);
+    const uint8_t *data = static_cast<const uint8_t *>(array.dataPointer);
+    NSUInteger rank = [array.shape count];
+    std::vector<size_t> extent(rank), stride(rank), index(rank, 0);
+    size_t total = 1;
+    for (NSUInteger i = 0; i < rank; i++) {
+        extent[i] = [at(array.shape, i) unsignedLongValue];
+        stride[i] = [at(array.strides, i) unsignedLongValue];
+        total *= extent[i];
+    }
+    if (type == nullptr || data == nullptr) {
+        return {};
+    }
+    const size_t size = type->size;
     std::vector<uint8_t> packed(total * size);
     for (size_t n = 0; n < total; n++) {
         size_t from = 0;
@@ -45,23 +81,7 @@ bool gather(NSString *path, NSArray *shape, NSArray *strides, size_t size, size_
             index[i] = 0;
         }
     }
-    FILE *f = fopen([path UTF8String], "wb");
-    if (f == nullptr) {
-        return false;
-    }
-    bool ok = fwrite(packed.data(), 1, packed.size(), f) == packed.size();
-    return fclose(f) == 0 && ok;
-}
-
-}  // namespace
-
-const ElementType *typeNamed(NSString *name) {
-    for (const ElementType &t : kTypes) {
-        if ([name isEqual:[NSString stringWithUTF8String:t.name]]) {
-            return &t;
-        }
-    }
-    return nullptr;
+    return packed;
 }
 
 NSDictionary *outputReport(NSString *name, NSString *file, MLMultiArray *array, const std::vector<Memory> &inputs) {
@@ -79,13 +99,13 @@ NSDictionary *outputReport(NSString *name, NSString *file, MLMultiArray *array, 
         last += (extent - 1) * stride;
     }
     const uint8_t *data = static_cast<const uint8_t *>(array.dataPointer);
-    bool shares = false, written = false;
+    bool shares = false, stored = false;
     if (type != nullptr && total > 0 && data != nullptr) {
         const uint8_t *end = data + (last + 1) * type->size;
         for (const Memory &i : inputs) {
             shares = shares || (data < i.end && i.begin < end);
         }
-        written = gather(file, shape, strides, type->size, total, data);
+        stored = written(file, gathered(array));
     }
     return @{
         @"name" : name,
@@ -96,7 +116,7 @@ NSDictionary *outputReport(NSString *name, NSString *file, MLMultiArray *array, 
         @"count" : @((long)array.count),
         @"contiguous" : flag(contiguous),
         @"shares_input" : flag(shares),
-        @"written" : flag(written),
+        @"written" : flag(stored),
     };
 }
 

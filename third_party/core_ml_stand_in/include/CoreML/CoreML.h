@@ -103,6 +103,9 @@ typedef NS_ENUM(NSInteger, MLSpecializationStrategy) {
 - (nullable id<MLFeatureProvider>)predictionFromFeatures:(id<MLFeatureProvider>)input
                                                  options:(MLPredictionOptions *)options
                                                    error:(NSError *_Nullable __autoreleasing *_Nullable)error;
+- (void)predictionFromFeatures:(id<MLFeatureProvider>)input
+                       options:(MLPredictionOptions *)options
+             completionHandler:(void (^)(id<MLFeatureProvider> _Nullable output, NSError *_Nullable error))completionHandler API_AVAILABLE(macos(14.0));
 - (nullable id<MLBatchProvider>)predictionsFromBatch:(id<MLBatchProvider>)inputBatch
                                              options:(MLPredictionOptions *)options
                                                error:(NSError *_Nullable __autoreleasing *_Nullable)error;

@@ -11,7 +11,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/text"
+	miltext "github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/text"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe"
 )
@@ -29,7 +29,7 @@ func program(t *testing.T, variable string) string {
 	return filepath.Join(os.Getenv("TEST_SRCDIR"), filepath.FromSlash(path))
 }
 
-// The program gives back its input, [1, 3, 5].
+// The program gives back its input, [1, 3, 5] by default.
 const source = `program(1.3)
 {
     func main<CoreML6>(tensor<fp32, [1, 3, 5]> logmel_data) {
@@ -41,12 +41,18 @@ const source = `program(1.3)
 // compiled writes the program as a compiled model.
 func compiled(t *testing.T) string {
 	t.Helper()
-	p, err := text.Parse(source)
+	return compiledOf(t, 3, 5)
+}
+
+// compiledOf is compiled for an input [1, rows, columns].
+func compiledOf(t *testing.T, rows, columns int64) string {
+	t.Helper()
+	p, err := miltext.Parse(strings.ReplaceAll(source, "[1, 3, 5]", fmt.Sprintf("[1, %d, %d]", rows, columns)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	array := func(name string) spec.Feature {
-		return spec.Feature{Name: name, Kind: spec.MultiArrayFeature, Array: &spec.Array{Shape: []int64{1, 3, 5}, DType: spec.ArrayFloat32}}
+		return spec.Feature{Name: name, Kind: spec.MultiArrayFeature, Array: &spec.Array{Shape: []int64{1, rows, columns}, DType: spec.ArrayFloat32}}
 	}
 	m := &spec.Model{SpecificationVersion: 7, Kind: spec.MLProgram, Program: p, Description: &spec.Description{}}
 	m.Description.Inputs, m.Description.Outputs = []spec.Feature{array("logmel_data")}, []spec.Feature{array("output")}
@@ -104,6 +110,7 @@ func TestReportsWhatTheStandInDid(t *testing.T) {
 		{name: "no units, without an error", standIn: refusesAll + " no-error", code: "LOAD_FAILED", found: "no error given"},
 		{name: "a word that the stand-in does not know", standIn: "refuses-none", code: "LOAD_FAILED", found: "refuses-none"},
 		{name: "a fault that the evaluator does not know", fault: "gain-2pct", code: "LOAD_FAILED", found: "gain-2pct"},
+		{name: "an error that names a path", standIn: refusesAll + " names-path", code: "LOAD_FAILED", found: `(reading "<model>", <model>/coremldata.bin)`},
 		{name: "nothing there", model: filepath.Join(dir, "none.mlmodelc"), code: "LOAD_NOT_ASKED", found: "nothing is there"},
 		{name: "a package", model: filepath.Join(dir, "e.mlpackage"), code: "LOAD_NOT_ASKED", found: "coremldata.bin"},
 		{name: "aborts while loading", standIn: "aborts-load", code: "PROBE_CRASHED", found: "aborted while it loaded at all"},
@@ -111,7 +118,7 @@ func TestReportsWhatTheStandInDid(t *testing.T) {
 		{name: "raises while loading", fault: "load-raises", code: "PROBE_CRASHED", found: "aborted while it loaded at all"},
 		{name: "raises while predicting", fault: "prediction-raises", code: "PROBE_CRASHED", found: "aborted while it predicted"},
 		{name: "no prediction", fault: "prediction-fails", code: "PREDICTION_FAILED", found: "com.apple.CoreML 0: the prediction fails"},
-		{name: "another name", fault: "output-renamed", code: "PREDICTION_FAILED", found: "encoder_output_embeds"},
+		{name: "another name", fault: "output-renamed", code: "PREDICTION_FAILED", found: `outputs ["<other 1>"]`},
 		{name: "float16", fault: "output-float16", code: "PARITY_TYPE", found: "float16", changed: true},
 		{name: "an unknown type", standIn: "type-7", code: "PARITY_TYPE", found: "unknown (code 7)", changed: true},
 		{name: "padded rows", fault: "output-padded-strides", code: "PARITY_STRIDES", found: "shape [1 3 5] with strides [63 21 1]"},
