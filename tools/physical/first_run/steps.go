@@ -47,6 +47,7 @@ func (s *session) steps() []step {
 		{"encoder", "the encoder, compiled for this lane", s.encoder},
 		{"hard", "the corpus of hard values", s.hard},
 		{"parity", "parity of Core ML's own answer, through coremlprobe", s.parity},
+		{"repeat", "loads and predictions again and again, some at once", s.repeat},
 		{"gate", "the gate of tiny.en: markers, canary, contrast, contract, parity, transcript, words", s.gate},
 		{"placement", "where the encoder ran", s.placement},
 		{"timings", "what it cost", s.timings},
@@ -161,22 +162,34 @@ func (s *session) hard(log io.Writer) error {
 	return s.coregate(log, "hard.json", "mil", "hard", "--probe", probe, "--json")
 }
 
+// asked is the probe, and the model and encoder that it is asked about.
+func (s *session) asked(log io.Writer) (probe, model, encoder string, err error) {
+	if probe, err = s.probe(log); err != nil {
+		return "", "", "", err
+	}
+	if model, err = s.file(log, "@whisper_models//:tiny.en", ".bin"); err != nil {
+		return "", "", "", err
+	}
+	encoder, err = s.file(log, "//gate:encoder", ".mlmodelc")
+	return probe, model, encoder, err
+}
+
 func (s *session) parity(log io.Writer) error {
-	probe, err := s.probe(log)
-	if err != nil {
-		return err
-	}
-	model, err := s.file(log, "@whisper_models//:tiny.en", ".bin")
-	if err != nil {
-		return err
-	}
-	encoder, err := s.file(log, "//gate:encoder", ".mlmodelc")
+	probe, model, encoder, err := s.asked(log)
 	if err != nil {
 		return err
 	}
 	output := filepath.Join(s.folder, "predicted.npy")
 	perr := s.coregate(log, "predict.txt", "predict", "--model", model, "--encoder", encoder, "--probe", probe, "--out", output)
 	return errors.Join(perr, s.coregate(log, "parity_probe.json", "parity", "--model", model, "--encoder", encoder, "--probe", probe, "--json"))
+}
+
+func (s *session) repeat(log io.Writer) error {
+	probe, model, encoder, err := s.asked(log)
+	if err != nil {
+		return err
+	}
+	return s.coregate(log, "repeat.json", "repeat", "--model", model, "--encoder", encoder, "--probe", probe, "--json")
 }
 
 // gate runs the tests, and takes what the runs left whether they passed or not.
