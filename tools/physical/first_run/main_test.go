@@ -119,7 +119,7 @@ func TestNeverStops(t *testing.T) {
 			t.Errorf("differences.md does not say %q:\n%s", want, text)
 		}
 	}
-	if !strings.Contains(out.String(), "[1/12] host") || !strings.Contains(out.String(), "send that folder") {
+	if !strings.Contains(out.String(), "[1/13] host") || !strings.Contains(out.String(), "send that folder") {
 		t.Errorf("progress is\n%s", out.String())
 	}
 }
