@@ -198,10 +198,10 @@ class Repetition {
         }
         NSError *error = nil;
         NSURL *url = [NSURL fileURLWithPath:get(request_, @"model")];
-        MLModel *model = unfit(get(request_, @"model")) != nil ? nil
-                                                               : [MLModel modelWithContentsOfURL:url configuration:bridgeConfiguration(MLComputeUnitsAll) error:&error];
+        NSString *why = unfit(get(request_, @"model"));
+        MLModel *model = why != nil ? nil : [MLModel modelWithContentsOfURL:url configuration:bridgeConfiguration(MLComputeUnitsAll) error:&error];
         [last_ setObject:model == nil ? @"failed" : @"loaded" forKey:@"load"];
-        [last_ setObject:described(error) forKey:@"error"];
+        [last_ setObject:why != nil ? ownError(why) : described(error) forKey:@"error"];
         if (model == nil) {
             return false;
         }

@@ -40,6 +40,8 @@ func Judge(o *Outcome, q *Request) []reason.Reason {
 	for i, c := range r.Cycles {
 		where, of := fmt.Sprintf("load %d of %d", i+1, q.Loads), c.Overlapped
 		switch {
+		case c.Load != probe.Loaded && c.Error != nil && c.Error.Domain == "coremlprobe":
+			add(reason.LoadNotAsked, where, "a compiled model that Core ML can be asked to load", c.Error.String())
 		case c.Load != probe.Loaded && i == 0:
 			add(reason.LoadFailed, where, "a model that loads at all compute units", c.Error.String())
 		case c.Load != probe.Loaded:

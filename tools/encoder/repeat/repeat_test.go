@@ -46,6 +46,11 @@ func TestJudge(t *testing.T) {
 		{"no first load", func(o *Outcome) {
 			o.Report.Cycles = []Cycle{{Load: probe.Failed, Error: failure("no plan"), Overlapped: Overlapped{State: NotAsked}}}
 		}, reason.LoadFailed, "no plan"},
+		{"no compiled model", func(o *Outcome) {
+			why := failure("nothing is there")
+			why.Domain = "coremlprobe"
+			o.Report.Cycles = []Cycle{{Load: probe.Failed, Error: why, Overlapped: Overlapped{State: NotAsked}}}
+		}, reason.LoadNotAsked, "nothing is there"},
 		{"no second load", func(o *Outcome) {
 			o.Report.Cycles[1] = Cycle{Load: probe.Failed, Error: failure("loaded before"), Overlapped: Overlapped{State: NotAsked}}
 		}, reason.RepeatFailed, "loaded before"},
