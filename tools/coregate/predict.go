@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ func (p *prediction) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s := &parity.Sidecar{Schema: 1, Role: "candidate", Model: p.encoder, DType: "float32", Mode: "eval", Attention: "as converted", MelSHA256: parity.MelDigest(mel)}
+	s := &parity.Sidecar{Schema: 1, Role: "candidate", Model: filepath.Base(p.encoder), DType: "float32", Mode: "eval", Attention: "as converted", MelSHA256: parity.MelDigest(mel)}
 	if s.EncoderDigest, err = tree.Digest(p.encoder); err != nil {
 		return err
 	}
