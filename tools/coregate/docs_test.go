@@ -145,7 +145,7 @@ func TestDocumentsThatFail(t *testing.T) {
 // Commands whose examples need a Mac, a real whisper-cli, a clone of whisper.cpp, a workspace or gigabytes. Their lines are parsed by
 // tools/dev/commandlines, and the actions and experiments that they share are run by the gates.
 var heavy = map[string]bool{"run": true, "transcripts": true, "ab": true, "sanitize": true, "bench": true, "audit": true, "fit": true, "placement": true, "placement record": true,
-	"pin verify": true, "pin make": true, "pin manifest": true, "pin candidate": true, "patch verify": true}
+	"repeat": true, "pin verify": true, "pin make": true, "pin manifest": true, "pin candidate": true, "patch verify": true}
 
 // TestExamples runs the examples of help: each gives an answer.
 func TestExamples(t *testing.T) {

@@ -104,6 +104,8 @@ func (w world) judge(words []string) (program, wrong string) {
 		return first, w.bazel(words[1:])
 	case first == "go" && len(words) > 1:
 		return first, w.goTool(words[2:])
+	case len(words) == 1 && strings.Contains(first, ":"):
+		// A name in a source, such as tools/x/y_test.go:TestY: tools/dev/links looks for it.
 	case strings.HasPrefix(first, "tools/") || strings.HasPrefix(first, ".ci/"):
 		if _, ok := w.files[first]; !ok && !w.folders[strings.TrimSuffix(first, "/")] && !strings.ContainsAny(first, "*…<") {
 			return "scripts", "there is no " + first

@@ -53,6 +53,7 @@ func TestCheck(t *testing.T) {
 		{"a folder", sh("go run ./tools/coregate --x"), ""},
 		{"no folder", sh("go run ./tools/coregates"), "there is no folder tools/coregates"},
 		{"a script", sh("tools/dev/lint/run --fix"), ""},
+		{"a name in a source", sh("tools/x/y_test.go:TestY"), ""},
 		{"no script", sh("tools/dev/lint/rum"), "there is no tools/dev/lint/rum"},
 	} {
 		files := map[string]string{"docs/a.md": c.text}
