@@ -132,7 +132,7 @@ var runs = Table{
 	{Code: PlanReaderAborted, Class: Inconclusive, Means: "Apple's compute-plan reader aborted, as it does when it is given a directory that is not a compiled model. This is not a run of whisper-cli, and placement is unknown.", Do: "Give it an .mlmodelc that has coremldata.bin."},
 
 	// The positive run.
-	{Code: EncoderNotExecuted, Class: Fail, Means: "The encoder was loaded and never ran: by the program's own counters no window of audio went through it.", Do: "Give audio of at least 100 ms in which there is something to hear; leave out --vad."},
+	{Code: EncoderNotExecuted, Class: Fail, Means: "The encoder was loaded and never ran: by the counters of the program, or of what emulates Core ML, no window of audio went through it.", Do: "Give audio of at least 100 ms in which there is something to hear; leave out --vad."},
 	{Code: EncoderNotStaged, Class: Fail, Means: "The encoder was not beside the model both before and after the run.", Do: "If it vanished during the run, find out what cleans the staging directory; otherwise stage it under the derived name."},
 	{Code: CrashContradictsExit, Class: Fail, Means: "The log holds the last words of a crash, or a shell's word that the program was killed, and the exit says otherwise: the status was lost on the way, as in a pipe without pipefail.", Do: "Record the exit of whisper-cli itself (PIPESTATUS, pipefail)."},
 	{Code: RunStopped, Class: Inconclusive, Means: "A signal from outside ended the program, such as a CI service sends at its time limit. It did not crash.", Do: "Find out what stopped it, and give the run the time that it needs."},
@@ -157,7 +157,7 @@ var runs = Table{
 	{Code: FallbackFailurePresent, Class: Fail, Means: "The encoder failed to load and the run went on: the build allows fallback to ggml's encoder.", Do: "Build without WHISPER_COREML_ALLOW_FALLBACK."},
 	{Code: GGMLEncoderPresent, Class: Fail, Means: "ggml set up its own encoder (\"compute buffer (encode)\"), which it does only when Core ML is not used. This marker is independent of the load line.", Do: "The encoder did not run, whatever other lines say."},
 	{Code: SecondLoadMarker, Class: Fail, Means: "The encoder was loaded more than once in a run: -p above 1, or two logs in one file.", Do: "Use -p 1; judge one run at a time."},
-	{Code: StaleLog, Class: Fail, Means: "The lines cannot come from one run of this model: they repeat, are in an order that the program never prints, or name another model, encoder or recording.", Do: "Judge the log that belongs to this run."},
+	{Code: StaleLog, Class: Fail, Means: "The lines cannot come from one run of this model: they repeat, are in an order that the program never prints, name another model, encoder or recording, or count other numbers of runs.", Do: "Judge the log that belongs to this run."},
 	{Code: DefinesContradict, Class: Fail, Means: "The macros that reached the compiler are not those of the flavour that the binary claims.", Do: "Look at the compile action, not at the option's name: a misspelled macro does nothing."},
 	{Code: SystemInfoContradicts, Class: Fail, Means: "A system_info line gives COREML more than one value, or one that is neither 0 nor 1.", Do: "Find out what wrote the log."},
 

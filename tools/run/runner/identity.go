@@ -11,7 +11,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
-// CheckWorker holds the identity in a file, which an action's key names, against this machine: for actions
+// CheckWorker compares the identity in a file, which an action's key names, with this machine: for actions
 // of the physical lane that run Core ML and no whisper-cli. Another machine is a [*reason.Error].
 func CheckWorker(identityFile string) error {
 	s := &Spec{LaneIdentityFile: identityFile}
@@ -25,7 +25,7 @@ func CheckWorker(identityFile string) error {
 	return checkIdentity(evidence.LanePhysical, identity, machineIdentity())
 }
 
-// checkIdentity holds what the toolchain says about the machine against the machine. A physical run's
+// checkIdentity compares what the toolchain says about the machine with the machine. A physical run's
 // key names OS build, hardware and chip; a worker that is another one must not serve it, and an
 // identity with holes could be anyone's.
 func checkIdentity(lane evidence.Lane, identity, machine map[string]string) error {
@@ -37,7 +37,7 @@ func checkIdentity(lane evidence.Lane, identity, machine map[string]string) erro
 	}
 	for _, key := range slices.Sorted(maps.Keys(machine)) {
 		if machine[key] == "" {
-			return reason.Errorf(reason.WorkerIdentity, "lane_identity."+key, "an answer from this machine, to hold against "+identity[key], "%s", "none")
+			return reason.Errorf(reason.WorkerIdentity, "lane_identity."+key, "an answer from this machine, to compare with "+identity[key], "%s", "none")
 		}
 		if identity[key] != machine[key] {
 			return reason.Errorf(reason.WorkerIdentity, "lane_identity."+key, "this machine's own, "+machine[key], "%q", identity[key])
