@@ -43,7 +43,7 @@ const NSInteger kCores = 16;
 }
 @end
 
-NSArray *MLAllComputeDevices(void) {
+NSArray<id<MLComputeDeviceProtocol>> *MLAllComputeDevices(void) {
     NSMutableArray *all = [NSMutableArray array];
     [all addObject:[[MLCPUComputeDevice alloc] init]];
     [all addObject:[[MLGPUComputeDevice alloc] init]];

@@ -81,6 +81,7 @@ PLAIN = set("""void char short int long float double unsigned signed const struc
     NSFastEnumerationState CFTypeRef""".split())
 # What the compiler itself, or the prelude, declares.
 DECLARED = {"NSObject", "Protocol", "NSInteger", "NSUInteger"}
+LINKAGE = "APPLE_EXTERN"  # of the prelude
 LIFETIME = {"retain", "release", "autorelease", "retainCount", "dealloc"}
 
 
@@ -115,7 +116,7 @@ class Headers:
     def plain(self, type_name, more=()):
         """Whether a type is made of known names alone. A protocol of another framework is as good as known: it is declared, and empty."""
         type_name = re.sub(r"\bid<(\w+)>", lambda m: self.elsewhere.add(m[1]) or "id", type_name)
-        return ("(" not in type_name or "(^" in type_name) and all(w in self.known or w in more for w in re.findall(r"[A-Za-z_]\w*", type_name))
+        return "?" not in type_name and ("(" not in type_name or "(^" in type_name) and all(w in self.known or w in more for w in re.findall(r"[A-Za-z_]\w*", type_name))
 
     @staticmethod
     def type_name(entry):
@@ -198,6 +199,10 @@ class Headers:
                 head = f"{whole.strip()}\n@interface {n}{self.parameters(n, generics)}"
                 out += [head + (f" : {e['super']}" if e.get("super") else "") + (f" <{', '.join(protocols)}>" if protocols else ""),
                         *self.members(e, generics), "@end"]
+        for n, e in sorted(d["functions"].items()):
+            types = [self.type_name(a) for a in e["args"]]
+            if not e.get("inline") and not e.get("variadic") and all(self.plain(t) for t in [self.type_name(e["retval"]), *types]):
+                out.append(f'{LINKAGE} {self.type_name(e["retval"])} {n}({", ".join(types) or "void"}){availability(e)};')
         for n, e in sorted(d["externs"].items()):
             if e.get("type_name") and self.plain(e["type_name"]):
                 out.append(f"extern {e['type_name']} {n}{availability(e)};")

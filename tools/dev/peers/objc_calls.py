@@ -28,6 +28,7 @@ ROOT = pathlib.Path.cwd()
 PAGE = ROOT / "docs" / "objc.md"
 STAND_IN = "third_party/core_ml_stand_in/"
 KINDS = ci.CursorKind
+PRELUDE = {"CFBridgingRetain", "CFBridgingRelease", "CFRelease"}  # declared there
 STUBS = {
     "os/log.h": "#pragma once\ntypedef struct os_log_s *os_log_t;\nextern os_log_t OS_LOG_DEFAULT;\n#define os_log_error(log, ...) ((void)(log))\n",
     "sys/sysctl.h": '#pragma once\n#include <stddef.h>\nextern "C" int sysctlbyname(const char *, void *, size_t *, void *, size_t);\n',
@@ -57,16 +58,16 @@ def sources():
     return {p.name: p for p in upstream} | files
 
 
-def arguments(cpp, headers):
-    """Clang's arguments: the machine's own C and C++ library, and everything of Apple's from headers."""
+def arguments(cpp, *headers):
+    """Clang's arguments: the machine's own C and C++ library, as g++ asks for it, and everything of Apple's from headers."""
     said = subprocess.run(["c++", "-E", "-x", "c++" if cpp else "c", "-v", "/dev/null"], check=True, capture_output=True, text=True).stderr
     system = said.split("#include <...> search starts here:")[1].split("End of search list.")[0].split()
     minimum = re.search(r'MINIMUM_MACOS = "(.*)"', (ROOT / "gate/private/released.bzl").read_text())[1]
     # The C library's headers are this processor's. Nothing that is checked depends on which one it is.
     processor = {"x86_64": "x86_64", "aarch64": "arm64"}[os.uname().machine]
     return [*(["-x", "objective-c++", "-std=c++17"] if cpp else ["-x", "objective-c"]), "-target", f"{processor}-apple-macosx{minimum}", "-fobjc-arc", "-fblocks",
-            "-nostdinc", "-iquote", str(ROOT), "-U__nonnull", "-Wall", "-Wextra", "-Wunguarded-availability", "-Wno-deprecated-declarations", "-Wno-unused-parameter",
-            f"-I{headers}", *(a for p in system for a in ("-isystem", p))]
+            "-nostdinc", "-iquote", str(ROOT), "-U__nonnull", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wunguarded-availability", "-Wno-deprecated-declarations", "-Wno-unused-parameter",
+            *(f"-I{h}" for h in headers), *(a for p in system for a in ("-isystem", p))]
 
 
 def write_headers(frameworks, folder):
@@ -96,10 +97,11 @@ class Checker:
     def plain(self, t):
         return objc_rust.plain(t, self.aliases)
 
-    def cursors(self, shown, path, text=None):
-        """Parses a source, reports what Clang does, and gives what is in it. text: in place of what the file holds."""
-        unsaved = [(str(path), text)] if text is not None else None
-        unit = ci.Index.create().parse(str(path), args=arguments(path.suffix != ".m", self.headers), unsaved_files=unsaved)
+    def cursors(self, shown, path, text, *above):
+        """Parses a source, reports what Clang does, and gives what is in it. text: what it is, whatever the file has. above: folders of headers
+        that come before the bindings'."""
+        unsaved = [(str(path), text)]
+        unit = ci.Index.create().parse(str(path), args=arguments(path.suffix != ".m", *above, self.headers), unsaved_files=unsaved)
         for d in unit.diagnostics:
             if (shown, d.spelling) in KNOWN:
                 self.known.add((shown, d.spelling))
@@ -174,6 +176,11 @@ class Checker:
         name = r.spelling
         if r.kind == KINDS.ENUM_CONSTANT_DECL and any(name in d["enum"] for d in self.frameworks.values()):
             said, theirs = r.enum_value, self.rust.constants.get(name)
+        elif r.kind == KINDS.FUNCTION_DECL and any(name in d["functions"] for d in self.frameworks.values()) and name in self.rust.functions:
+            self.function(where, shown, r)
+            return
+        elif r.kind == KINDS.FUNCTION_DECL and any(name in d["functions"] for d in self.frameworks.values()) and name not in PRELUDE:
+            said, theirs = "a function", "none"
         elif r.kind == KINDS.VAR_DECL and any(name in d["externs"] for d in self.frameworks.values()):
             said, theirs = self.plain(r.type.spelling), self.rust.object(self.rust.variables.get(name, "none"), "", False)
         else:
@@ -182,10 +189,18 @@ class Checker:
         if said != theirs:
             self.fault(where, f"{name}: {who} has {said}, objc2 has {theirs}")
 
-    def stand_in(self, path, text):
-        """Compares each declaration of the stand-in's header with objc2's. Returns how many there are."""
+    def function(self, where, shown, r):
+        """PyObjC leaves the class of what a function gives out: there objc2 alone says it."""
+        types, result = [self.plain(p.type.spelling) for p in r.get_arguments()], self.plain(r.result_type.spelling)
+        theirs = self.rust.functions[r.spelling]
+        self.used.setdefault(("", False, r.spelling), (types, theirs[1], set()))[2].add(shown)
+        if types != theirs[0] or result != theirs[1] and not (result == "id" and theirs[1].endswith("*")):
+            self.fault(where, f"{r.spelling}: PyObjC has ({', '.join(types)}) -> {result}, objc2 has ({', '.join(theirs[0])}) -> {theirs[1]}")
+
+    def stand_in(self, include):
+        """Compares each declaration of the stand-in's headers with objc2's. Returns how many there are."""
         declared, used = set(), copy.deepcopy(self.used)
-        for c in self.cursors("stand-in", path, text):
+        for c in self.cursors("stand-in", self.headers / "stand_in.mm", "#import <CoreML/CoreML.h>\n", include):
             owner = c.semantic_parent.spelling if c.semantic_parent else ""
             where = f"{pathlib.Path(c.location.file.name).name}:{c.location.line}" if c.location.file else ""
             if not c.location.file or STAND_IN not in c.location.file.name:
@@ -232,7 +247,8 @@ Not listed: what the runtime itself gives every class (`alloc`, `init`, `copy`, 
 | call | takes | gives | since macOS | by |
 |---|---|---|---|---|"""]
     for (owner, is_class, name), (types, result, by) in sorted(checker.used.items(), key=lambda e: (e[0][0] == "", e[0])):
-        since = checker.described(owner, is_class, name).get("introduced", "") if owner else ""
+        plain = next((d[part][name] for d in checker.frameworks.values() for part in ("functions", "externs") if name in d[part]), {})
+        since = (checker.described(owner, is_class, name) if owner else plain).get("introduced", "")
         takes = ", ".join(f"`{t}`" for t in types)
         files = ", ".join(sorted(f"`{pathlib.Path(b).name}`" for b in by))
         lines.append(f"| `{shown_as(owner, is_class, name)}` | {takes or '–'} | `{result}` | {since or 'always'} | {files} |")
@@ -244,7 +260,7 @@ Not listed: what the runtime itself gives every class (`alloc`, `init`, `copy`, 
 # Changes that must be found: what is changed into what in the first source that has it, and a word of the fault.
 CHANGES = [
     ("a selector that is none", "NSURL fileURLWithPath:", "NSURL fileURLWithName:", "no known class method for selector"),
-    ("a selector with a part too few", " configuration:bridgeConfiguration(u.value) error:&error", " configuration:bridgeConfiguration(u.value)", "no known class method"),
+    ("a selector with a part too few", "configuration:configuration error:error];\n    if", "configuration:configuration];\n    if", "no known class method"),
     ("an object's method sent to a class", "[NSFileManager defaultManager]", "[NSFileManager currentDirectoryPath]", "no known class method"),
     ("another class than it takes", "modelWithContentsOfURL:url ", "modelWithContentsOfURL:path ", "NSString"),
     ("another class than it takes, in the bridge", "fileURLWithPath: path_model_str", "fileURLWithPath: @1", "NSNumber"),
@@ -259,10 +275,11 @@ CHANGES = [
 ]
 # The same of objc2, which is asked second.
 DISAGREEMENTS = [
-    ("a method that one binding alone has", lambda r: r.methods.pop(("MLModel", "modelWithContentsOfURL:configuration:error:", True)), "objc2 has none"),
-    ("another argument", lambda r: r.methods[("NSURL", "fileURLWithPath:", True)][0].__setitem__(0, "NSURL*"), "objc2 has (NSURL*)"),
-    ("an argument more", lambda r: r.methods[("MLModelConfiguration", "setComputeUnits:", False)][0].append("BOOL"), "objc2 has (MLComputeUnits, BOOL)"),
-    ("another value", lambda r: r.constants.__setitem__("MLComputeUnitsAll", 3), "objc2 has 3"),
+    ("a method that one binding alone has", ("MLModel", True, "modelWithContentsOfURL:configuration:error:"), lambda m: m.clear(), "objc2 has none"),
+    ("another argument", ("NSURL", True, "fileURLWithPath:"), lambda m: m[0].__setitem__(0, "NSURL*"), "objc2 has (NSURL*)"),
+    ("an argument more", ("MLModelConfiguration", False, "setComputeUnits:"), lambda m: m[0].append("BOOL"), "objc2 has (MLComputeUnits, BOOL)"),
+    ("another result", ("MLMultiArray", False, "count"), lambda m: m.__setitem__(1, "double"), "-> double"),
+    ("another value", ("", False, "MLComputeUnitsAll"), None, "objc2 has 3"),
 ]
 
 
@@ -287,11 +304,17 @@ def selftest(checker, files):
         changed = fresh()
         changed.source(shown, files[shown], files[shown].read_text().replace(old, new))
         demand(name, changed, word)
-    for name, change, word in DISAGREEMENTS:
+    for name, (owner, is_class, what), change, word in DISAGREEMENTS:
         changed = fresh()
-        change(changed.rust)
-        for shown, path in files.items():
-            changed.source(shown, path)
+        if change:
+            theirs = list(changed.rust.methods.pop((owner, what, is_class)))
+            change(theirs)
+            if theirs:
+                changed.rust.methods[owner, what, is_class] = theirs
+        else:
+            changed.rust.constants[what] += 1
+        by = sorted(checker.used[owner, is_class, what][2])[0]
+        changed.source(by, files[by])
         demand(name, changed, word)
     return wrong
 
@@ -306,8 +329,7 @@ def main():
         for shown, path in files.items():
             checker.source(shown, path)
         checker.faults += [f"{source}: {text!r} is known of it, and was not seen" for source, text in KNOWN if (source, text) not in checker.known]
-        header = ROOT / STAND_IN / "include" / "CoreML" / "CoreML.h"
-        declarations = checker.stand_in(headers / "stand_in.mm", f'#import "{header}"\n')
+        declarations = checker.stand_in(ROOT / STAND_IN / "include")
         wrong = list(dict.fromkeys(checker.faults)) + selftest(checker, files)
     if "--write" in sys.argv[1:]:
         PAGE.write_text(page(checker))

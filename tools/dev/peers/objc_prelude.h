@@ -32,6 +32,11 @@ typedef struct {
 #define NO __objc_no
 #define NS_ASSUME_NONNULL_BEGIN _Pragma("clang assume_nonnull begin")
 #define NS_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end")
+#ifdef __cplusplus
+#define APPLE_EXTERN extern "C"
+#else
+#define APPLE_EXTERN extern
+#endif
 #define NS_ENUM(type, name) enum name : type name; enum name : type
 #ifdef __cplusplus
 #define NS_OPTIONS(type, name) type name; enum : type

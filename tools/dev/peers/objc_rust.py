@@ -39,7 +39,7 @@ class Crates:
     """The methods, constants and variables of some crates, by Apple's names."""
 
     def __init__(self, crates, enums):
-        self.aliases, self.methods, self.constants, self.variables, self.owners = {}, {}, {}, {}, set()
+        self.aliases, self.methods, self.constants, self.variables, self.functions, self.owners = {}, {}, {}, {}, {}, set()
         self.enums = enums
         files = [text for files in crates.values() for text in files.values()]
         for text in files:
@@ -54,9 +54,12 @@ class Crates:
             if re.fullmatch(r"[\s0-9a-fA-FxX()|<+-]+", value):
                 self.constants[m[1]] = eval(value, {"__builtins__": {}})  # noqa: S307 - digits, shifts and ors alone
         self.variables |= {m[1]: m[2] for m in re.finditer(r"pub static (\w+): &'static (\w+);", text)}
+        for m in re.finditer(r'pub (?:unsafe )?extern "C-unwind" fn (\w+)\(([^)]*)\)(?: -> ([^{]*?))? \{', text):
+            types = [self.type(a.split(":", 1)[1], "") for a in split(m[2])]
+            self.functions[m[1]] = types, self.type(m[3] or "()", "", True)
         owner = ""
         pattern = (r"^impl(?:<[^{]*?>)? (?P<impl>\w+)(?:<[^{]*?>)? \{$|pub unsafe trait (?P<trait>\w+)|"
-                   r"#\[unsafe\(method\((?P<selector>[\w:]+)\)\)\](?P<attributes>(?:\s*#\[[^\n]*\])*)\s*(?:pub(?:\(\w+\))? )?(?:unsafe )?fn \w+(?P<fn>[^;{]*?)(?:\s+where\b[^;]*)?;")
+                   r"#\[unsafe\(method\((?P<selector>[\w:]+)\)\)\](?P<attributes>(?:\s*#\[[^\n]*\])*)\s*(?:pub(?:\(\w+\))? )?(?:unsafe )?fn (?:r#)?\w+(?P<fn>[^;{]*?)(?:\s+where\b[^;]*)?;")
         for m in re.finditer(pattern, text, flags=re.M | re.S):
             if m["impl"] or m["trait"]:
                 owner = m["impl"] or m["trait"]

@@ -24,7 +24,7 @@ NS_ASSUME_NONNULL_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
-NSArray *MLAllComputeDevices(void);
+NSArray<id<MLComputeDeviceProtocol>> *MLAllComputeDevices(void);
 #ifdef __cplusplus
 }
 #endif
@@ -37,12 +37,12 @@ NSArray *MLAllComputeDevices(void);
 
 @interface MLModelStructureProgramOperation : NSObject
 @property (readonly, nonatomic) NSString *operatorName;
-@property (readonly, nonatomic) NSArray *outputs;
-@property (readonly, nonatomic) NSArray *blocks;
+@property (readonly, nonatomic) NSArray<MLModelStructureProgramNamedValueType *> *outputs;
+@property (readonly, nonatomic) NSArray<MLModelStructureProgramBlock *> *blocks;
 @end
 
 @interface MLModelStructureProgramBlock : NSObject
-@property (readonly, nonatomic) NSArray *operations;
+@property (readonly, nonatomic) NSArray<MLModelStructureProgramOperation *> *operations;
 @end
 
 @interface MLModelStructureProgramFunction : NSObject
@@ -50,7 +50,7 @@ NSArray *MLAllComputeDevices(void);
 @end
 
 @interface MLModelStructureProgram : NSObject
-@property (readonly, nonatomic) NSDictionary *functions;
+@property (readonly, nonatomic) NSDictionary<NSString *, MLModelStructureProgramFunction *> *functions;
 @end
 
 @interface MLModelStructureNeuralNetworkLayer : NSObject
@@ -59,7 +59,7 @@ NSArray *MLAllComputeDevices(void);
 @end
 
 @interface MLModelStructureNeuralNetwork : NSObject
-@property (readonly, nonatomic) NSArray *layers;
+@property (readonly, nonatomic) NSArray<MLModelStructureNeuralNetworkLayer *> *layers;
 @end
 
 @interface MLModelStructure : NSObject
@@ -68,7 +68,7 @@ NSArray *MLAllComputeDevices(void);
 @end
 
 @interface MLComputePlanDeviceUsage : NSObject
-@property (readonly, nonatomic) NSArray *supportedComputeDevices;
+@property (readonly, nonatomic) NSArray<id<MLComputeDeviceProtocol>> *supportedComputeDevices;
 @property (readonly, nonatomic) id<MLComputeDeviceProtocol> preferredComputeDevice;
 @end
 
