@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,9 @@ import (
 // A Bazel that answers as the test wants: every command is logged, `test` fails, `info` names folders that hold a gate's outputs.
 const fakeBazel = `#!/bin/sh
 echo "$*" >>"$FAKE/calls"
+for a; do
+  case $a in --build_event_json_file=*) cp "$FAKE/$1.events" "${a#*=}" ;; esac
+done
 case $1 in
 --version) echo "bazel 7.7.1" ;;
 info)
@@ -42,12 +46,26 @@ run)
 esac
 `
 
+// What Bazel says that it made: of the tests one log, and a target of another package; of the build what is kept and what is not.
+const (
+	testEvents = `{"id":{"started":{}}}
+{"id":{"testResult":{"label":"//gate:markers_test","run":1}},"testResult":{"testActionOutput":[{"name":"test.log","uri":"file://%[1]s/fake/bazel-testlogs/gate/markers_test/test.log"},{"name":"test.xml","uri":"file:///none"}]}}
+{"id":{"testResult":{"label":"//other:markers_test"}},"testResult":{"testActionOutput":[{"name":"test.log","uri":"file:///none"}]}}
+`
+	buildEvents = `{"id":{"namedSet":{"id":"0"}},"namedSetOfFiles":{"files":[{"name":"gate/receipt.json","uri":"file://%[1]s/fake/bazel-bin/gate/receipt.json","pathPrefix":["bazel-out"]},{"name":"gate/coreml_run.spec.json","uri":"file:///none"},{"name":"other/x.json","uri":"file:///none"}]}}
+{"id":{"namedSet":{"id":"1"}},"namedSetOfFiles":{"files":[{"name":"gate/coreml_run.evidence.json","uri":"file://%[1]s/fake/bazel-bin/gate/coreml_run.evidence.json"},{"name":"gate/words.evidence/001-coreml.evidence.json","uri":"file://%[1]s/fake/bazel-bin/gate/coreml_run.evidence.json"}]}}
+`
+)
+
 // here makes a workspace, a Bazel and the outputs of a gate, and changes into it.
 func here(t *testing.T, receipt string) (folder string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"MODULE.bazel": "", "bin/bazel": fakeBazel, "fake/bazel-bin/gate/receipt.json": receipt, "fake/bazel-bin/gate/coreml_run.evidence.json": "{}",
+		"fake/test.events":                 fmt.Sprintf(testEvents, dir),
+		"fake/build.events":                fmt.Sprintf(buildEvents, dir),
+		"fake/bazel-bin/gate/markers.json": "an earlier run's", // which no event names
+		"MODULE.bazel":                     "", "bin/bazel": fakeBazel, "fake/bazel-bin/gate/receipt.json": receipt, "fake/bazel-bin/gate/coreml_run.evidence.json": "{}",
 		"fake/bazel-bin/gate/coreml_run.spec.json": "{}", "testdata/speech/jfk.txt": "words", "fake/bazel-testlogs/gate/markers_test/test.log": "no",
 	} {
 		path := filepath.Join(dir, name)
@@ -101,10 +119,10 @@ func TestNeverStops(t *testing.T) {
 			t.Errorf("step %s: %q, want %q", step, statuses[step], want)
 		}
 	}
-	for _, file := range []string{"gate/receipt.json", "gate/coreml_run.evidence.json", "gate/tests/markers_test/test.log", "public.pem", "receipt.signed.json", "hard.json", "gate/reference.txt"} {
+	for _, file := range []string{"gate/receipt.json", "gate/coreml_run.evidence.json", "gate/tests/markers_test/test.log", "public.pem", "receipt.signed.json", "hard.json", "gate/reference.txt", "gate/words.evidence/001-coreml.evidence.json"} {
 		read(t, filepath.Join(folder, file))
 	}
-	for _, file := range []string{"private.pem", "gate/coreml_run.spec.json"} {
+	for _, file := range []string{"private.pem", "gate/coreml_run.spec.json", "gate/markers.json", "events.json"} {
 		if _, err := os.Stat(filepath.Join(folder, file)); err == nil {
 			t.Errorf("%s is in the folder", file)
 		}
@@ -113,7 +131,7 @@ func TestNeverStops(t *testing.T) {
 	for _, want := range []string{
 		"lane_identity.core_ml: expected coreml_stand_in, found coreml_double", "verdict: expected pass, found fail",
 		"markers: LOAD_MARKER_ABSENT: expected one, found none", "judgement canary: expected pass, found no such judgement", "step gate: expected to pass",
-		"coregate verify --key public.pem --lane emulated --allow-unsupported-pin --evidence gate/coreml_run.evidence.json --reference gate/reference.txt receipt.signed.json",
+		"coregate verify --key public.pem --lane emulated --allow-unsupported-pin --evidence gate/coreml_run.evidence.json --words gate/words.evidence --reference gate/reference.txt receipt.signed.json",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("differences.md does not say %q:\n%s", want, text)
@@ -128,7 +146,7 @@ func TestOnLinuxUpstreamsBridgeRuns(t *testing.T) {
 	folder := here(t, badReceipt)
 	run([]string{"-folder", folder, "-only", "gate"}, &bytes.Buffer{}, &bytes.Buffer{})
 	calls := read(t, filepath.Join(os.Getenv("FAKE"), "calls"))
-	if !strings.Contains(calls, "test --//third_party/whisper_cpp:bridge=upstream --noshow_progress --keep_going") {
+	if !strings.Contains(calls, "test --//third_party/whisper_cpp:bridge=upstream --noshow_progress --build_event_json_file="+folder+"/events.json --keep_going") {
 		t.Errorf("Bazel was called by\n%s", calls)
 	}
 }

@@ -194,50 +194,18 @@ func (s *session) repeat(log io.Writer) error {
 
 // gate runs the tests, and takes what the runs left whether they passed or not.
 func (s *session) gate(log io.Writer) error {
-	_, terr := s.call(log, "test", "--keep_going", "--test_output=errors", "--test_tag_filters=-manual", "//gate:all")
-	_, berr := s.call(log, "build", "--keep_going", "--output_groups=+observations,+evidence", "//gate:receipt", "//gate:coreml_run", "//gate:canary_run", "//gate:contrast_run", "//gate:words")
+	_, terr := s.building(log, "test", "--keep_going", "--test_output=errors", "--test_tag_filters=-manual", "//gate:all")
+	found, berr := s.building(log, "build", "--keep_going", "--output_groups=+observations,+evidence", "//gate:receipt", "//gate:coreml_run", "//gate:canary_run", "//gate:contrast_run", "//gate:words")
+	if berr == nil && found == 0 {
+		berr = errors.New("expected receipts, evidence and logs of //gate, found none")
+	}
 	// The words that the transcript is judged by, so that the folder has all that its verification reads.
 	rerr := copyTo(filepath.FromSlash("testdata/speech/jfk.txt"), filepath.Join(s.folder, reference))
-	return errors.Join(terr, berr, rerr, s.collect(log))
+	return errors.Join(terr, berr, rerr)
 }
 
 // reference is where the folder has the words that were said.
 const reference = "gate/reference.txt"
-
-// collect copies receipts, evidence, observations and judgements out of bazel-bin, and the tests' logs.
-func (s *session) collect(log io.Writer) error {
-	found := 0
-	for what, dest := range map[string]string{"bazel-bin": "gate", "bazel-testlogs": "gate/tests"} {
-		root, err := s.call(log, "info", what)
-		if err != nil {
-			return err
-		}
-		base := filepath.Join(strings.TrimSpace(string(root)), "gate")
-		for _, pattern := range []string{"*.json", "*.evidence/*.json", "*/test.log"} {
-			files, err := filepath.Glob(filepath.Join(base, pattern))
-			if err != nil {
-				return err
-			}
-			for _, file := range files {
-				if strings.HasSuffix(file, ".spec.json") {
-					continue
-				}
-				rel, err := filepath.Rel(base, file)
-				if err != nil {
-					return err
-				}
-				if err := copyTo(file, filepath.Join(s.folder, dest, rel)); err != nil {
-					return err
-				}
-				found++
-			}
-		}
-	}
-	if found == 0 {
-		return errors.New("expected receipts, evidence and logs of //gate, found none")
-	}
-	return nil
-}
 
 func copyTo(from, to string) error {
 	data, err := os.ReadFile(from)
@@ -262,10 +230,8 @@ func (s *session) placement(log io.Writer) error {
 	if err := s.exists("//gate:placement"); err != nil {
 		return err
 	}
-	if _, err := s.call(log, "build", "//gate:placement"); err != nil {
-		return err
-	}
-	return s.collect(log)
+	_, err := s.building(log, "build", "//gate:placement")
+	return err
 }
 
 // timings measures, and keeps a submission whose runs the filter excluded too: a hosted machine is a virtual one.
