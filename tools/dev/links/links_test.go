@@ -69,6 +69,13 @@ func TestMentions(t *testing.T) {
 	}
 }
 
+// A changelog names what a change took away.
+func TestChangelogNamesWhatWas(t *testing.T) {
+	if got := check(map[string]string{"CHANGELOG.md": "- `tools/none` is gone."}); len(got.wrong) > 0 {
+		t.Errorf("%q", got.wrong)
+	}
+}
+
 // A document that says which test holds what must name one that is there.
 func TestPlaces(t *testing.T) {
 	files := map[string]string{
