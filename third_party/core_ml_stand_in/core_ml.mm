@@ -17,6 +17,7 @@
 //   names-path      an error names the model's path
 //   type-CODE       the output says that it is of this type
 //   no-neural-engine, plan-…   compute_plan.mm
+//   tells           nothing is wrong: a line says what each load and each prediction was asked for
 //
 // As Apple documents: an NSError is written only where the caller has room for it; an output belongs to the feature provider,
 // and its memory goes with it; a feature that is not there is nil.
@@ -248,6 +249,30 @@ bool contiguous(MLMultiArray *array) {
 }
 @end
 
+namespace {
+
+// Every field of a configuration.
+std::string told(MLModelConfiguration *c) {
+    return one_line([[NSString stringWithFormat:@"units %ld, low precision %d, device %@, parameters %@, function %@, reshape %ld, specialization %ld",
+                                                (long)c.computeUnits, int(c.allowLowPrecisionAccumulationOnGPU), c.preferredMetalDevice, c.parameters,
+                                                c.functionName, (long)c.optimizationHints.reshapeFrequency, (long)c.optimizationHints.specializationStrategy]
+        UTF8String]);
+}
+
+// Every feature, with its array's type, shape and strides.
+std::string told(id<MLFeatureProvider> features) {
+    std::string text;
+    for (NSString *name in [[features.featureNames allObjects] sortedArrayUsingSelector:@selector(compare:)]) {
+        MLMultiArray *array = [[features featureValueForName:name] multiArrayValue];
+        NSString *one = [NSString stringWithFormat:@"%@: type %ld, shape %@, strides %@", name, (long)array.dataType,
+                                                   [array.shape componentsJoinedByString:@","], [array.strides componentsJoinedByString:@","]];
+        text += (text.empty() ? "" : "; ") + std::string([one UTF8String]);
+    }
+    return one_line(text);
+}
+
+}  // namespace
+
 @implementation MLModel {
     std::unique_ptr<Evaluator> _evaluator;
     std::mutex _one;  // the evaluator answers one question at a time, and it guards the counts
@@ -269,6 +294,9 @@ bool contiguous(MLMultiArray *array) {
     logLine("coreml_stand_in: version 2, protocol 1, fault " + coreml_gate::fault_name());
     static size_t loads = 0;
     const std::string path = [[url path] fileSystemRepresentation];
+    if (asks(@"tells")) {
+        logLine("coreml_stand_in: asked to load for " + told(configuration));
+    }
     std::string why;
     NSError *under = nil;
     std::unique_ptr<Evaluator> evaluator;
@@ -329,6 +357,9 @@ bool contiguous(MLMultiArray *array) {
                                         options:(MLPredictionOptions *)options
                                           error:(NSError *__autoreleasing *)error {
     (void)options;
+    if (asks(@"tells")) {
+        logLine("coreml_stand_in: asked to predict " + told(input));
+    }
     if (asks(@"aborts-predict")) {
         abort();
     }

@@ -28,7 +28,7 @@ NSArray *asked(NSString *prefix) {
 
 NSString *unknownWord() {
     NSSet *known = [NSSet setWithObjects:@"refuses-all", @"refuses-cpu-and-neural-engine", @"refuses-cpu-and-gpu", @"refuses-cpu-only", @"aborts-load",
-                                         @"aborts-predict", @"no-error", @"shares-input", @"writes-input", @"refuses-reload", @"keeps-memory", @"drifts", @"mixes-overlap", @"names-path", @"no-neural-engine", @"plan-unavailable",
+                                         @"aborts-predict", @"no-error", @"shares-input", @"writes-input", @"refuses-reload", @"keeps-memory", @"drifts", @"mixes-overlap", @"names-path", @"no-neural-engine", @"tells", @"plan-unavailable",
                                          @"plan-fails", @"plan-aborts", @"plan-never", @"plan-unweighed", nil];
     for (NSString *word in words()) {
         bool has = [known containsObject:word];
