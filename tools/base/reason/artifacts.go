@@ -145,8 +145,8 @@ var artifacts = Table{
 	{Code: OutputChannelFirst, Class: Fail, Means: "The output has the right number of values, with channels before positions.", Do: "Transpose the output in the model."},
 
 	// Does it belong to the .bin?
-	{Code: PairingAbsent, Class: Fail, Means: "A tensor of the model's encoder is not among the Core ML encoder's weights: it is the encoder of another model.", Do: "Convert the encoder from the checkpoint that the .bin was made from."},
-	{Code: PairingDiffers, Class: Fail, Means: "A tensor of the model's encoder is among the Core ML encoder's weights with other values: another training state, or a damaged weight file.", Do: "Convert both from the same checkpoint."},
+	{Code: PairingAbsent, Class: Fail, Means: "A tensor of the model's encoder is not among the Core ML encoder's weights, nor anything near it: it is the encoder of another model, or one of 3 bits and fewer whose values were not rounded to the nearest.", Do: "Convert the encoder from the checkpoint that the .bin was made from."},
+	{Code: PairingDiffers, Class: Fail, Means: "A tensor of the model's encoder is among the Core ML encoder's weights with other values: another training state, a damaged weight file, or compression that chose values by the output's error (GPTQ) and not the nearest.", Do: "Convert both from the same checkpoint; compress by rounding to the nearest value."},
 	{Code: PairingUnused, Class: Fail, Means: "A tensor of the model's encoder is in a constant that no operation on the path to the output reads: the program computes with something else instead.", Do: "Convert again, and find out what changed the program."},
 	{Code: PairingPlace, Class: Fail, Means: "The weights are the model's, but the program uses them in other places than the model does: another layer's matrix, key for value, a norm's gain for its bias. What it computes is not the model.", Do: "Convert again from the checkpoint; the line says where the program departs from the model."},
 	{Code: PairingOrder, Class: Fail, Means: "The weights are the model's, but its layers are in another order.", Do: "Convert again."},

@@ -55,6 +55,17 @@ type Difference struct {
 	// RelativeRMS is the root mean square of the differences, relative to the
 	// .bin's values.
 	RelativeRMS float64 `json:"relative_rms"`
+	// Bounds is how far the furthest value of a compressed weight lies from the .bin's, in units of what its scheme's
+	// rounding may move it: a step of a linear scheme, half a gap of a palette.
+	Bounds float64 `json:"bounds,omitempty"`
+}
+
+func (d Difference) String() string {
+	s := fmt.Sprintf("%s (%d of %d values, %.2g relative", d.Tensor, d.Values, d.Of, d.RelativeRMS)
+	if d.Bounds > 0 {
+		s += fmt.Sprintf(", up to %.3g times what rounding moves", d.Bounds)
+	}
+	return s + ")"
 }
 
 // farApart is the distance (see distance) from which a tensor counts as absent
@@ -183,7 +194,7 @@ func (e *encoder) pairingFaults(p *pairing) {
 	if len(p.Differing) > 0 {
 		names := make([]string, len(p.Differing))
 		for i, x := range p.Differing {
-			names[i] = fmt.Sprintf("%s (%d of %d values, %.2g relative)", x.Tensor, x.Values, x.Of, x.RelativeRMS)
+			names[i] = x.String()
 		}
 		e.fault(reason.PairingDiffers, where, expected, fmt.Sprintf("%d matched, %d with other values: %s", p.Matched, len(names), few(names)))
 	}
@@ -289,8 +300,11 @@ func (p *pairing) find(t ggml.Tensor) error {
 	// It is this tensor, changed: not another weight that matches nothing.
 	m.view.w.used = true
 	p.found[t.Name] = []match{m.bare()}
-	p.Differing = append(p.Differing, Difference{Tensor: t.Name, Weight: m.view.w.name, Values: c.wrong, Of: c.n,
-		RelativeRMS: math.Round(c.relative()*1e8) / 1e8})
+	d := Difference{Tensor: t.Name, Weight: m.view.w.name, Values: c.wrong, Of: c.n, RelativeRMS: math.Round(c.relative()*1e8) / 1e8}
+	if m.view.w.op != nil {
+		d.Bounds = math.Round(c.furthest*1e3) / 1e3
+	}
+	p.Differing = append(p.Differing, d)
 	return nil
 }
 

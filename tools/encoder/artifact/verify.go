@@ -22,6 +22,8 @@ type comparison struct {
 	// difference that rounding makes, relative to the value.
 	roundings int64
 	finest    float64
+	// furthest is the largest difference of a value that has a bound, in bounds of its scheme.
+	furthest float64
 	// rms bounds what values without a bound of their own add to relative().
 	rms, unbounded      float64
 	prunedSize, keptAll float64
@@ -193,6 +195,9 @@ func (c *comparison) value(x, r, below, above float32, pruned bool) {
 	}
 	if limit == math.MaxFloat32 {
 		c.unbounded += d * d
+	}
+	if limit > 0 && limit < math.MaxFloat32 {
+		c.furthest = max(c.furthest, math.Abs(d)/limit)
 	}
 	if !(math.Abs(d) <= limit) { // NaN is wrong
 		c.wrong++
