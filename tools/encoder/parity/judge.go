@@ -2,6 +2,8 @@ package parity
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -80,10 +82,10 @@ func (j *Judgement) Compare(p *policy.Policy, reference, candidate Tensor) {
 	nan, inf, constant := defects(candidate)
 	total := len(candidate.Values)
 	if nan > 0 {
-		j.Add(reason.ParityNaN, candidate.Name, "numbers", fmt.Sprintf("%d of %d values are NaN, the first %s", nan, total, firstBad(candidate, c)))
+		j.Add(reason.ParityNaN, candidate.Name, "numbers", fmt.Sprintf("%d of %d values are NaN, %s", nan, total, whereBad(reference, candidate, math.IsNaN)))
 	}
 	if inf > 0 {
-		j.Add(reason.ParityInfinite, candidate.Name, "finite values", fmt.Sprintf("%d of %d values are infinite", inf, total))
+		j.Add(reason.ParityInfinite, candidate.Name, "finite values", fmt.Sprintf("%d of %d values are infinite, %s", inf, total, whereBad(reference, candidate, func(x float64) bool { return math.IsInf(x, 0) })))
 	}
 	if nan+inf > 0 {
 		return
@@ -132,11 +134,29 @@ func limits(p *policy.Policy, snr, cosine float64) []reason.Reason {
 	return out
 }
 
-func firstBad(t Tensor, channels int) string {
-	for i, v := range t.Values {
-		if v != v {
-			return fmt.Sprintf("at frame %d, channel %d", i/channels, i%channels)
+// whereBad says in which frames of the candidate values are bad, and how well the frames agree whose values are all finite:
+// those that an overflow left alone.
+func whereBad(reference, candidate Tensor, bad func(float64) bool) string {
+	frames, channels, _ := candidate.plane()
+	_, wide, _ := reference.plane()
+	n, first := 0, -1
+	var r, c []float64 // of the frames that are finite
+	for f := range frames {
+		row := candidate.Values[f*channels : (f+1)*channels]
+		if at := slices.IndexFunc(row, bad); at >= 0 {
+			n++
+			if first < 0 {
+				first = f*channels + at
+			}
+		}
+		if wide == channels && !slices.ContainsFunc(row, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
+			r, c = append(r, reference.Values[f*channels:(f+1)*channels]...), append(c, row...)
 		}
 	}
-	return "nowhere"
+	s := fmt.Sprintf("in %d of %d frames, the first at frame %d, channel %d", n, frames, first/channels, first%channels)
+	shape := []int{len(c) / channels, channels}
+	if m, err := Measure(Tensor{Shape: shape, Values: r}, Tensor{Shape: shape, Values: c}); len(c) > 0 && err == nil {
+		s += fmt.Sprintf("; the frames of finite values agree to %.1f dB", m.SNR)
+	}
+	return s
 }

@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -333,5 +334,34 @@ func TestSidesOfHalves(t *testing.T) {
 		if _, _, reasons, err := ReadSide(path, "", role); err != nil || len(reasons) != 1 || reasons[0].Code != want || reasons[0].Found != "float16" {
 			t.Errorf("%s: %v, %v; want %s", role, reasons, err, want)
 		}
+	}
+}
+
+// Where values are no numbers, how many frames have such and how well the others agree is said: an overflow is in a few.
+func TestWhereValuesAreBad(t *testing.T) {
+	for name, c := range map[string]struct {
+		candidate Tensor
+		want      string
+	}{
+		"two frames of NaN": {bent(func(v []float64) {
+			v[3*channels+1], v[3*channels+2], v[7*channels] = math.NaN(), math.NaN(), math.NaN()
+		}), fmt.Sprintf("3 of %d values are NaN, in 2 of %d frames, the first at frame 3, channel 1; the frames of finite values agree to", frames*channels, frames)},
+		"an infinity": {bent(func(v []float64) { v[5*channels+4] = math.Inf(-1) }), fmt.Sprintf("1 of %d values are infinite, in 1 of %d frames, the first at frame 5, channel 4", frames*channels, frames)},
+		"nothing else": {bent(func(v []float64) {
+			for i := range v {
+				v[i] = math.NaN()
+			}
+		}), fmt.Sprintf("in %d of %d frames, the first at frame 0, channel 0", frames, frames)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := judge(t, GatePolicy, "float32", reference(), c.candidate)
+			if len(j.Reasons) != 1 {
+				t.Fatalf("%v", j.Reasons)
+			}
+			got := j.Reasons[0].Found
+			if !strings.Contains(got, c.want) || strings.Contains(got, "agree") != (name != "nothing else") {
+				t.Errorf("said is %q, want %q", got, c.want)
+			}
+		})
 	}
 }
