@@ -226,13 +226,19 @@ func TestBoundedInputs(t *testing.T) {
 		}
 		found(t, r, "ARTIFACT_MALFORMED", "100000 items", "1000")
 	})
-	t.Run("a sparse weight file", func(t *testing.T) {
-		_, model, enc := pair(t)
-		if err := os.Truncate(filepath.Join(enc, "weights", "weight.bin"), 60<<30); err != nil {
-			t.Fatal(err)
+	for _, name := range []string{"weights/weight.bin", "model.mil", "coremldata.bin", "metadata.json"} {
+		for _, size := range []int64{60 << 30, maxBytes} {
+			t.Run(fmt.Sprintf("sparse %s of %d bytes", name, size), func(t *testing.T) {
+				_, model, enc := pair(t)
+				if err := os.Truncate(filepath.Join(enc, filepath.FromSlash(name)), size); err != nil {
+					t.Fatal(err)
+				}
+				if r := expect(t, model, enc, Options{}, "ARTIFACT_TOO_LARGE"); r.Encoder != nil && r.Encoder.Digest != "" {
+					t.Error("it was read whole")
+				}
+			})
 		}
-		expect(t, model, enc, Options{}, "ARTIFACT_TOO_LARGE")
-	})
+	}
 	t.Run("a sparse model", func(t *testing.T) {
 		_, model, enc := pair(t)
 		if err := os.Truncate(model, 60<<30); err != nil {

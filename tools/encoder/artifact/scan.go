@@ -19,12 +19,12 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
 
-// Limits of what is taken for an encoder. The largest known one has a dozen
-// files and 1.3 GB.
+// Limits of what is taken for an encoder. The largest known one has a dozen files, and 1.3 GB of weights in float16. What is
+// within them is hashed, so that they bound the time too.
 const (
 	maxEntries = 1_000
 	maxDepth   = 16
-	maxBytes   = 8 << 30
+	maxBytes   = 4 << 30
 )
 
 // Entry is a file or folder of an artifact.
