@@ -72,6 +72,15 @@ func TestNamedFaults(t *testing.T) {
 		}, []string{"ARTIFACT_MALFORMED"}, "ARTIFACT_MALFORMED", []string{"not zero"}},
 		{"a byte-order mark before the program", func(t *testing.T, enc string) { change(t, filepath.Join(enc, "model.mil"), mark) }, []string{"ARTIFACT_MALFORMED"}, "ARTIFACT_MALFORMED", []string{"byte-order mark"}},
 		{"a byte-order mark before the metadata", func(t *testing.T, enc string) { change(t, filepath.Join(enc, "metadata.json"), mark) }, []string{"ARTIFACT_MALFORMED"}, "ARTIFACT_MALFORMED", []string{"byte-order mark"}},
+		{"a program in UTF-16", func(t *testing.T, enc string) {
+			change(t, filepath.Join(enc, "model.mil"), wide16(binary.LittleEndian, true))
+		}, []string{"ARTIFACT_MALFORMED"}, "ARTIFACT_MALFORMED", []string{"FF FE", "UTF-8"}},
+		{"metadata in UTF-16", func(t *testing.T, enc string) {
+			change(t, filepath.Join(enc, "metadata.json"), wide16(binary.BigEndian, true))
+		}, []string{"ARTIFACT_MALFORMED"}, "ARTIFACT_MALFORMED", []string{"FE FF", "UTF-8"}},
+		{"a program in UTF-16 without a mark", func(t *testing.T, enc string) {
+			change(t, filepath.Join(enc, "model.mil"), wide16(binary.BigEndian, false))
+		}, []string{"ARTIFACT_MALFORMED"}, "ARTIFACT_MALFORMED", []string{"UTF-16", "UTF-8"}},
 		{"a path spelled with a dot", func(t *testing.T, enc string) {
 			edit(t, filepath.Join(enc, "model.mil"), "@model_path/weights/", "@model_path/./weights//")
 		}, nil, "", nil},
@@ -297,5 +306,19 @@ func TestOperationsOfOtherModels(t *testing.T) {
 		if len(codes) != 1 || !codes[reason.PlaceUnknown] || !strings.Contains(report.Reasons[0].Found, name) || !strings.Contains(report.Reasons[0].Where, "layer 1") {
 			t.Errorf("%s: %v", name, report.Reasons)
 		}
+	}
+}
+
+// wide16 gives ASCII as UTF-16.
+func wide16(order binary.AppendByteOrder, mark bool) func([]byte) []byte {
+	return func(b []byte) []byte {
+		var out []byte
+		if mark {
+			out = order.AppendUint16(out, 0xFEFF)
+		}
+		for _, c := range b {
+			out = order.AppendUint16(out, uint16(c))
+		}
+		return out
 	}
 }

@@ -24,7 +24,6 @@
 package bundle
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -274,12 +273,13 @@ func (a *Artifact) readText() {
 	}
 	defer f.Close()
 	head := make([]byte, mil.LFSHeadBytes)
-	if n, _ := f.ReadAt(head, 0); mil.IsLFSPointer(head[:n]) {
+	n, _ := f.ReadAt(head, 0)
+	if mil.IsLFSPointer(head[:n]) {
 		a.fault(milName, mil.ErrLFSPointer)
 		return
 	}
-	if bytes.HasPrefix(head, byteOrderMark) {
-		a.fault(milName, ErrByteOrderMark)
+	if err := marked(head[:n]); err != nil {
+		a.fault(milName, err)
 		return
 	}
 	a.ModelFile = milName

@@ -13,10 +13,22 @@ const (
 	maxJSONDepth = 64
 )
 
-var byteOrderMark = []byte("\xEF\xBB\xBF")
-
-// ErrByteOrderMark says that a text begins with a byte-order mark, which an editor wrote and no converter does.
-var ErrByteOrderMark = errors.New("the file begins with a byte-order mark (EF BB BF): an editor has saved it")
+// marked says what an editor and no converter begins a text with: a byte-order mark, or UTF-16. It returns nil for other texts.
+func marked(head []byte) error {
+	for _, m := range []struct{ bytes, is string }{
+		{"\xEF\xBB\xBF", "a byte-order mark (EF BB BF)"},
+		{"\xFF\xFE", "a byte-order mark of UTF-16 (FF FE)"},
+		{"\xFE\xFF", "a byte-order mark of UTF-16 (FE FF)"},
+	} {
+		if bytes.HasPrefix(head, []byte(m.bytes)) {
+			return fmt.Errorf("the file begins with %s, expected UTF-8 without one: an editor has saved it", m.is)
+		}
+	}
+	if len(head) > 1 && (head[0] == 0) != (head[1] == 0) {
+		return errors.New("the file is UTF-16, expected UTF-8: an editor has saved it")
+	}
+	return nil
+}
 
 // strictJSON decodes one JSON value and refuses duplicate keys, which readers
 // resolve in different ways, and anything after the value.
@@ -24,8 +36,8 @@ func strictJSON(b []byte, v any) error {
 	if len(b) > maxJSON {
 		return fmt.Errorf("JSON of %d bytes, the limit is %d", len(b), maxJSON)
 	}
-	if bytes.HasPrefix(b, byteOrderMark) {
-		return ErrByteOrderMark
+	if err := marked(b); err != nil {
+		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
