@@ -13,10 +13,12 @@ import (
 	"testing"
 
 	module "github.com/coreml-gate/rules_coreml_gate"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope/envelopetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/measuretest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement/placementtest"
 )
 
 // deskFolder is a folder with the files that documents speak of, by the names that they use.
@@ -52,7 +54,16 @@ func deskFolder(t *testing.T) string {
 	w.File(t, "ships/whisper-cli", "program")
 	w.File(t, "ships/ggml-model.bin", "model")
 	modelWithEncoder(t, dir, "ggml-tiny.en", 7)
-	modelWithEncoder(t, dir, "ggml-small.en", 8)
+	link("coremlprobe", placementtest.Program(t, placementtest.List(true), placementtest.Encoder(), ""))
+	digest, err := tree.Digest(filepath.Join(dir, "ggml-tiny.en-encoder.mlmodelc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := placementtest.Record(digest, placementtest.Encoder()).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.File(t, "plan.json", string(plan))
 	if err := os.Mkdir(filepath.Join(dir, "models"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +155,7 @@ func TestDocumentsThatFail(t *testing.T) {
 
 // Commands whose examples need a Mac, a real whisper-cli, a clone of whisper.cpp, a workspace or gigabytes. Their lines are parsed by
 // tools/dev/commandlines, and the actions and experiments that they share are run by the gates.
-var heavy = map[string]bool{"run": true, "transcripts": true, "ab": true, "sanitize": true, "bench": true, "audit": true, "fit": true, "placement": true, "placement record": true,
+var heavy = map[string]bool{"run": true, "transcripts": true, "ab": true, "sanitize": true, "bench": true, "audit": true, "fit": true, "placement record": true,
 	"repeat": true, "pin verify": true, "pin make": true, "pin manifest": true, "pin candidate": true, "patch verify": true}
 
 // TestExamples runs the examples of help: each gives an answer.

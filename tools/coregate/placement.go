@@ -29,7 +29,7 @@ func newPlacementCmd() *cobra.Command {
 	var q placementFlags
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "placement --encoder ENCODER.mlmodelc (--probe COREMLPROBE | --plan FILE | --trace FOLDER)",
+		Use:   "placement --encoder ENCODER.mlmodelc [--probe COREMLPROBE] [--plan FILE] [--trace FOLDER]",
 		Short: "Judge where an encoder runs: Neural Engine, GPU or CPU",
 		Long: `Judge under a frozen policy where Core ML runs a compiled encoder, from the instrument that the policy names:
 a compute plan, which --probe reads on a Mac (macOS 14.4 or later) and --plan takes from a record, or a recording by

@@ -96,7 +96,7 @@ func rows() []entry {
 			"coregate repeat --probe coremlprobe --model ggml-tiny.en.bin --encoder ggml-tiny.en-encoder.mlmodelc",
 		}},
 		{path: "placement", group: groupEncoders, make: newPlacementCmd, exits: judges, cleans: true, stdinFlags: []string{"plan", "power", "power-control"}, examples: []string{
-			"coregate placement --encoder ggml-tiny.en-encoder.mlmodelc --probe coremlprobe --record plan.json",
+			"coregate placement --encoder ggml-tiny.en-encoder.mlmodelc --probe ./coremlprobe --record plan.json",
 			"coregate placement --encoder ggml-tiny.en-encoder.mlmodelc --plan plan.json",
 		}},
 		{path: "placement record", make: newPlacementRecordCmd, exits: works, cleans: true, examples: []string{
