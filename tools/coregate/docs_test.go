@@ -54,6 +54,7 @@ func deskFolder(t *testing.T) string {
 	w.File(t, "ships/whisper-cli", "program")
 	w.File(t, "ships/ggml-model.bin", "model")
 	modelWithEncoder(t, dir, "ggml-tiny.en", 7)
+	modelWithEncoder(t, dir, "ggml-small.en", 8)
 	link("coremlprobe", placementtest.Program(t, placementtest.List(true), placementtest.Encoder(), ""))
 	digest, err := tree.Digest(filepath.Join(dir, "ggml-tiny.en-encoder.mlmodelc"))
 	if err != nil {
