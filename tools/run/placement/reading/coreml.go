@@ -41,7 +41,8 @@ func Plan(ctx context.Context, probe, encoder string, deadline time.Duration) (*
 	}
 	if r.Ended, r.TimedOut = end.Ended, end.TimedOut; r.Ended != "" {
 		lines := strings.Split(strings.TrimSpace(end.Stderr), "\n")
-		r.Said = shipped(lines[len(lines)-1], path)
+		// It names no path: coremlprobe.Start takes them out.
+		r.Said = lines[len(lines)-1]
 	}
 	if data != nil {
 		if r.Plan, err = computeplan.ParsePlan(data); err != nil {

@@ -45,7 +45,7 @@ func TestPlan(t *testing.T) {
 	}{
 		{name: "a plan", plan: placementtest.Encoder()},
 		{name: "a failed one", plan: placementtest.Unfinished(computeplan.Failed, "no")},
-		{name: "an abort", plan: pending, more: `echo "Failed to open file: $2/coremldata.bin." >&2; kill -ABRT $$`, ended: "signal: aborted", said: "Failed to open file: ggml-tiny.en-encoder.mlmodelc/coremldata.bin."},
+		{name: "an abort", plan: pending, more: `echo "Failed to open file: $2/coremldata.bin." >&2; kill -ABRT $$`, ended: "signal: aborted", said: "Failed to open file: <path>"},
 		{name: "no answer", plan: pending, more: "exec sleep 600", deadline: 2 * time.Second, ended: "deadline of 2s", timedOut: true},
 		{name: "pending, and yet exit 0", plan: pending, fails: true, why: "pending"},
 		{name: "a whole plan, and then a crash", plan: placementtest.Encoder(), more: "kill -ABRT $$", fails: true, why: "and yet the plan is observed"},
