@@ -34,13 +34,13 @@ def _release_tree_repo_impl(rctx):
     root = rctx.workspace_root
     files = []
     folders = list(_FOLDERS)
-    for folder in _FOLDERS:
-        rctx.watch_tree(root.get_child(folder))
+
+    # Not watch_tree: that would follow the links that Bazel leaves in an example's folder.
     for step in range(_FOLDERS_MAX):
         if step == len(folders):
             break
         folder = folders[step]
-        for child in root.get_child(folder).readdir():
+        for child in root.get_child(folder).readdir(watch = "yes"):
             name = folder + "/" + child.basename
             if child.basename.startswith("bazel-") or child.basename.startswith(".git") or child.basename == "user.bazelrc":
                 continue
@@ -48,8 +48,6 @@ def _release_tree_repo_impl(rctx):
                 files.append(name)
             elif name not in _LEFT_OUT and child.basename not in _LEFT_OUT:
                 folders.append(name)
-    for file in _FILES:
-        rctx.watch(root.get_child(file))
     for file in _FILES + files:
         rctx.symlink(root.get_child(file), "tree/" + file + (".file" if file.endswith("BUILD.bazel") else ""))
     rctx.file("BUILD.bazel", """filegroup(
