@@ -29,7 +29,17 @@ PAGE = ROOT / "docs" / "objc.md"
 STAND_IN = "third_party/core_ml_stand_in/"
 KINDS = ci.CursorKind
 PRELUDE = {"CFBridgingRetain", "CFBridgingRelease", "CFRelease"}  # declared there
+# Apple's own C, declared as far as the sources go: no binding here has it, so nothing of it is checked.
 STUBS = {
+    "mach/mach.h": """#pragma once
+#include <stdint.h>
+typedef int kern_return_t, *task_info_t;
+typedef unsigned task_t, mach_msg_type_number_t, task_flavor_t;
+typedef struct { uint64_t phys_footprint; } task_vm_info_data_t;
+enum { KERN_SUCCESS = 0, TASK_VM_INFO = 22, TASK_VM_INFO_COUNT = 1 };
+extern "C" task_t mach_task_self(void);
+extern "C" kern_return_t task_info(task_t, task_flavor_t, task_info_t, mach_msg_type_number_t *);
+""",
     "os/log.h": "#pragma once\ntypedef struct os_log_s *os_log_t;\nextern os_log_t OS_LOG_DEFAULT;\n#define os_log_error(log, ...) ((void)(log))\n",
     "sys/sysctl.h": '#pragma once\n#include <stddef.h>\nextern "C" int sysctlbyname(const char *, void *, size_t *, void *, size_t);\n',
 }
