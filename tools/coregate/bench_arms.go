@@ -3,11 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
@@ -110,7 +110,7 @@ func describeArtifact(model, encoder, units string) (measure.Artifact, error) {
 
 // xcodeBuild reads the build of Xcode from what the toolchain says about itself, or "unknown".
 func xcodeBuild(path string) (string, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("lane identity: %w", err)
 	}

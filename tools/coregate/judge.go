@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -170,7 +170,7 @@ func refusal(err error) (report, bool) {
 
 // looksLikeLog says whether a file begins otherwise than JSON's objects do.
 func looksLikeLog(path string) bool {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return false
 	}
@@ -254,7 +254,7 @@ func printJudgement(w io.Writer, j *verdict.Judgement, asJSON bool) error {
 // readInput reads a file, or standard input for "-", up to a limit.
 func readInput(stdin io.Reader, path string, limit int64) ([]byte, error) {
 	if path != "-" {
-		file, err := os.Open(path)
+		file, err := regular.Open(path)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/patches"
 	"github.com/coreml-gate/rules_coreml_gate/third_party/whisper_cpp/pins"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/patch"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
@@ -97,7 +98,7 @@ func mustHave(cmd *cobra.Command, names ...string) {
 }
 
 func pathsOf(file string) ([]string, error) {
-	data, err := os.ReadFile(file)
+	data, err := regular.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read list of paths: %w", err)
 	}
@@ -211,7 +212,7 @@ func (f *pinFlags) read() (*pins.Entry, error) {
 }
 
 func readPatch(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read patch: %w", err)
 	}

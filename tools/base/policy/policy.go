@@ -19,10 +19,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"strings"
 
 	frozen "github.com/coreml-gate/rules_coreml_gate/gate/policy"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 )
 
@@ -58,7 +58,7 @@ func Parse(data []byte) (*Policy, error) {
 
 // Load reads a policy file. A file that bears the name of a frozen policy must be that policy.
 func Load(path string) (*Policy, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w", err)
 	}

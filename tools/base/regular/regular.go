@@ -4,6 +4,7 @@ package regular
 
 import (
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -32,5 +33,15 @@ func Open(path string) (*os.File, error) {
 }
 
 func refused(path string, info os.FileInfo) error {
-	return fmt.Errorf("%s is of mode %s, expected a regular file", path, info.Mode().Type())
+	return fmt.Errorf("%s is of mode %s, expected a regular file (a pipe is standard input, \"-\", where a command takes it)", path, info.Mode().Type())
+}
+
+// ReadFile reads a regular file whole.
+func ReadFile(path string) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/tensorfile"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe"
@@ -96,7 +97,7 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 	bad := func(code, expected, found string) []reason.Reason {
 		return []reason.Reason{{Code: code, Where: path + ".json", Expected: expected, Found: found}}
 	}
-	data, err := os.ReadFile(path + ".json")
+	data, err := regular.ReadFile(path + ".json")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, bad(reason.ReferenceSidecar, "a sidecar that says how the tensor was made", "none"), nil
 	}
@@ -146,7 +147,7 @@ func readSidecar(path, role string) (*Sidecar, []reason.Reason, error) {
 
 // FileDigest is the SHA-256 of a file, as sidecars carry it.
 func FileDigest(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}

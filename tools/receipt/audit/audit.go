@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -175,11 +176,11 @@ func (r *Result) explained() bool {
 }
 
 func (r *Result) explainProgram(original, rebuilt string) error {
-	a, err := os.ReadFile(original)
+	a, err := regular.ReadFile(original)
 	if err != nil {
 		return err
 	}
-	b, err := os.ReadFile(rebuilt)
+	b, err := regular.ReadFile(rebuilt)
 	if err != nil {
 		return fmt.Errorf("read the rebuilt program: %w", err)
 	}
@@ -189,7 +190,7 @@ func (r *Result) explainProgram(original, rebuilt string) error {
 
 // readSpec reads the spec beside a built receipt and makes its paths absolute.
 func readSpec(path, root string) (*statement.Spec, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the rebuilt receipt's spec: %w", err)
 	}

@@ -15,10 +15,10 @@ package evidence
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
@@ -210,7 +210,7 @@ func Decode(data []byte) (*Evidence, error) {
 
 // ReadFile reads an evidence.json and returns its bytes' SHA-256 too.
 func ReadFile(path string) (*Evidence, string, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("read evidence: %w", err)
 	}

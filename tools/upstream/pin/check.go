@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 )
 
@@ -41,7 +42,7 @@ const absent = "absent"
 
 // ReadCheck reads what gate_sources wrote and refuses a verdict that its own mismatches contradict.
 func ReadCheck(path string) (*Check, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read sources check: %w", err)
 	}
@@ -130,7 +131,7 @@ func hashFile(name string) (string, error) {
 	if !info.Mode().IsRegular() || info.Size() > MaxFileBytes {
 		return "", fmt.Errorf("hash source %s: expected a regular file of at most %d bytes, found %s of %d", name, MaxFileBytes, info.Mode().Type(), info.Size())
 	}
-	data, err := os.ReadFile(name)
+	data, err := regular.ReadFile(name)
 	if err != nil {
 		return "", fmt.Errorf("hash source: %w", err)
 	}

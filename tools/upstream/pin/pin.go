@@ -2,12 +2,12 @@ package pin
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 )
 
@@ -110,7 +110,7 @@ func (p *Pin) Identity() Identity {
 
 // ReadPin reads a pin file; unknown, missing and malformed members are refused.
 func ReadPin(path string) (*Pin, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read pin: %w", err)
 	}
@@ -134,7 +134,7 @@ func ParsePin(path string, data []byte) (*Pin, error) {
 
 // ReadIdentity reads a pin.json that the repository rule wrote.
 func ReadIdentity(path string) (*Identity, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read pin identity: %w", err)
 	}
@@ -202,7 +202,7 @@ func (id Identity) checkPatches() error {
 // ReadManifest reads the manifest that the pin at pinPath names and holds it against the pin's digest.
 func (p *Pin) ReadManifest(pinPath string) (Manifest, error) {
 	path := filepath.Join(filepath.Dir(pinPath), p.Manifest.File)
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read content manifest: %w", err)
 	}

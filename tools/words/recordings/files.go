@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
@@ -67,7 +68,7 @@ func (o *Outcome) Digest() (string, error) {
 // Read reads an outcome's folder and compares report and evidence: a comparison counts only with the
 // evidence of its own runs, evidence only with a comparison, and a side's words only if they are those of its run.
 func Read(dir string) (*Outcome, error) {
-	data, err := os.ReadFile(filepath.Join(dir, reportName))
+	data, err := regular.ReadFile(filepath.Join(dir, reportName))
 	if err != nil {
 		return nil, fmt.Errorf("read transcript report: %w", err)
 	}

@@ -8,10 +8,10 @@ package recordings
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/runner"
@@ -62,7 +62,7 @@ type Fixture struct {
 
 // ReadSpec reads a spec file; unknown and missing members are refused.
 func ReadSpec(path string) (*Spec, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read words spec: %w", err)
 	}
@@ -138,7 +138,7 @@ func (s *Spec) sources() (*transcript.SourceFile, error) {
 	if s.Source == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(s.Source)
+	data, err := regular.ReadFile(s.Source)
 	if err != nil {
 		return nil, fmt.Errorf("read source transcripts: %w", err)
 	}

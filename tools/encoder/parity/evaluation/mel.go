@@ -3,11 +3,11 @@ package evaluation
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mel"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
@@ -77,7 +77,7 @@ func spectrogram(path string, filters []float32, mels int) (*mel.Spectrogram, st
 		s, err := mel.ProbeSpectrogram(filters, mels)
 		return s, BuiltInMel, err
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, "", err
 	}

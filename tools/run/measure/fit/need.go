@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
 )
@@ -18,7 +18,7 @@ type Header struct {
 
 // ReadHeader reads the twelve numbers at the beginning of a .bin.
 func ReadHeader(path string) (Header, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return Header{}, fmt.Errorf("read model header: %w", err)
 	}

@@ -3,10 +3,10 @@ package session
 import (
 	"debug/elf"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/regular"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
@@ -30,7 +30,7 @@ func Describe(cli, defines, flavour string) (environment.Program, error) {
 	if defines == "" {
 		return p, nil
 	}
-	data, err := os.ReadFile(defines)
+	data, err := regular.ReadFile(defines)
 	if err != nil {
 		return p, fmt.Errorf("definitions of the compile actions: %w", err)
 	}
