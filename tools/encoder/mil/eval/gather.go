@@ -13,7 +13,6 @@ var indexTypes = []mil.DType{mil.Int32, mil.Int16, mil.Uint16, mil.Int8, mil.Uin
 type gathering struct {
 	c          *call
 	x, indices *node
-	validated  bool
 }
 
 // gathering reads the operands that all gathers have.
