@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -75,6 +76,9 @@ func Check(s *Submission) error {
 	if s.Lane != "emulated" && s.Lane != "physical" {
 		return refuse("lane", "emulated or physical", "%q", s.Lane)
 	}
+	if s.Lane == "physical" && !strings.HasPrefix(s.Machine.OS, "macOS") {
+		return refuse("lane", "a Mac for the physical lane", "%q", s.Machine.OS)
+	}
 	if t, err := time.Parse(time.RFC3339, s.StartedAt); err != nil || t.UTC().Format(time.RFC3339) != s.StartedAt {
 		return refuse("started_at", "RFC 3339 in UTC", "%q", s.StartedAt)
 	}
@@ -102,6 +106,7 @@ func (p *Protocol) checkArms(s *Submission) error {
 		if err := checkArtifact(a); err != nil {
 			return err
 		}
+		pairs := map[int]bool{}
 		for j := range a.Runs {
 			r := &a.Runs[j]
 			where := fmt.Sprintf("arm %s, run %d", a.Name, r.Index)
@@ -109,6 +114,11 @@ func (p *Protocol) checkArms(s *Submission) error {
 				return refuse(where, "an index of its own", "that of a run of arm %s", other)
 			}
 			indices[r.Index] = a.Name
+			// A pair's side that was run twice could be picked from.
+			if r.Pair > 0 && pairs[r.Pair] {
+				return refuse(where, "one run of each pair", "a second run of pair %d", r.Pair)
+			}
+			pairs[r.Pair] = true
 			if err := checkRun(where, r); err != nil {
 				return err
 			}
@@ -150,6 +160,31 @@ func checkRun(where string, r *Run) error {
 		return refuse(where+", wall_seconds", "a time above zero", "%v", r.WallSeconds)
 	case r.Exit == "code 0" && r.Words.Count > 0 && m.AfterWords == nil:
 		return refuse(where+", memory", "a reading after the first words", "none")
+	}
+	return checkTimes(where, r)
+}
+
+// clock is how far two clocks may differ over one run, in seconds: whisper's lines are rounded, and its own clock begins later.
+const clock = 0.05
+
+// checkTimes compares the times that a run has from several clocks, and its power with what it is of.
+func checkTimes(where string, r *Run) error {
+	for _, part := range []struct {
+		name string
+		ms   float64
+	}{{"encode", r.Timings.Encode.MS}, {"total", r.Timings.TotalMS}, {"decode", r.Timings.Decode.MS + r.Timings.Batch.MS}} {
+		if r.Exit == "code 0" && part.ms/1000 > r.WallSeconds+clock {
+			return refuse(where+", timings", fmt.Sprintf("no %s time beyond the whole run's %g s", part.name, r.WallSeconds), "%g ms", part.ms)
+		}
+	}
+	w := r.Power
+	switch {
+	case w == nil:
+		return nil
+	case w.Inferences != r.Timings.Encode.Runs:
+		return refuse(where+", power", fmt.Sprintf("%d inferences, as the program counts", r.Timings.Encode.Runs), "%d", w.Inferences)
+	case r.Exit == "code 0" && (w.Seconds > 2*r.WallSeconds+5 || w.Seconds < r.WallSeconds/2):
+		return refuse(where+", power", fmt.Sprintf("a window around the run's %g s", r.WallSeconds), "one of %g s", w.Seconds)
 	}
 	return nil
 }

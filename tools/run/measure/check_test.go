@@ -69,23 +69,37 @@ func TestRefused(t *testing.T) {
 		where  string
 		change func(*measure.Submission)
 	}{
-		"another protocol":          {"protocol", func(s *measure.Submission) { s.Protocol.SHA256 = Digest("0") }},
-		"a policy of another kind":  {"protocol", func(s *measure.Submission) { s.Protocol.Name = "gate_v2" }},
-		"unknown mode":              {"mode", func(s *measure.Submission) { s.Mode = "fast" }},
-		"no mode":                   {"mode", func(s *measure.Submission) { s.Mode = "" }},
-		"unknown lane":              {"lane", func(s *measure.Submission) { s.Lane = "device" }},
-		"a local date":              {"started_at", func(s *measure.Submission) { s.StartedAt = "2026-12-01T00:00:00+01:00" }},
-		"no control":                {"control", func(s *measure.Submission) { s.Control = "c" }},
-		"two arms of one name":      {"arms", func(s *measure.Submission) { s.Arms[0].Name = "a"; s.Control = "a" }},
-		"an encoder without digest": {"arm b", func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = "" }},
-		"int4 that is not a scheme": {"arm b", func(s *measure.Submission) { s.Arms[0].Artifact.Weights = "compressed" }},
-		"a run twice":               {"run 1", func(s *measure.Submission) { s.Arms[1].Runs[1].Index = 1 }},
-		"an exit of another form":   {"exit", each(func(r *measure.Run) { r.Exit = "0" })},
-		"a peak alone":              {"memory", each(func(r *measure.Run) { r.Memory.PeakFootprintBytes = nil })},
-		"a run of no time":          {"wall_seconds", each(func(r *measure.Run) { r.WallSeconds = 0 })},
-		"words that were not seen":  {"memory", each(func(r *measure.Run) { r.Memory.AfterWords = nil })},
-		"a pair without number":     {"run", each(func(r *measure.Run) { r.Kind, r.Pair = measure.Paired, 0 })},
-		"a time below zero":         {"wall_seconds", each(func(r *measure.Run) { r.WallSeconds = -1 })},
+		"another protocol":         {"protocol", func(s *measure.Submission) { s.Protocol.SHA256 = Digest("0") }},
+		"a policy of another kind": {"protocol", func(s *measure.Submission) { s.Protocol.Name = "gate_v2" }},
+		"unknown mode":             {"mode", func(s *measure.Submission) { s.Mode = "fast" }},
+		"no mode":                  {"mode", func(s *measure.Submission) { s.Mode = "" }},
+		"unknown lane":             {"lane", func(s *measure.Submission) { s.Lane = "device" }},
+		"R43 the physical lane of another system": {"lane", func(s *measure.Submission) { s.Lane, s.Machine.OS = "physical", "Ubuntu 24.04" }},
+		"a local date":                              {"started_at", func(s *measure.Submission) { s.StartedAt = "2026-12-01T00:00:00+01:00" }},
+		"no control":                                {"control", func(s *measure.Submission) { s.Control = "c" }},
+		"two arms of one name":                      {"arms", func(s *measure.Submission) { s.Arms[0].Name = "a"; s.Control = "a" }},
+		"an encoder without digest":                 {"arm b", func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = "" }},
+		"int4 that is not a scheme":                 {"arm b", func(s *measure.Submission) { s.Arms[0].Artifact.Weights = "compressed" }},
+		"a run twice":                               {"run 1", func(s *measure.Submission) { s.Arms[1].Runs[1].Index = 1 }},
+		"an exit of another form":                   {"exit", each(func(r *measure.Run) { r.Exit = "0" })},
+		"a peak alone":                              {"memory", each(func(r *measure.Run) { r.Memory.PeakFootprintBytes = nil })},
+		"a run of no time":                          {"wall_seconds", each(func(r *measure.Run) { r.WallSeconds = 0 })},
+		"words that were not seen":                  {"memory", each(func(r *measure.Run) { r.Memory.AfterWords = nil })},
+		"a pair without number":                     {"run", each(func(r *measure.Run) { r.Kind, r.Pair = measure.Paired, 0 })},
+		"R12 an encode that is longer than its run": {"timings", each(func(r *measure.Run) { r.Timings.Encode.MS = 1000*r.WallSeconds + 100 })},
+		"R12 a total that is longer than its run":   {"timings", each(func(r *measure.Run) { r.Timings.TotalMS = 1000*r.WallSeconds + 100 })},
+		"R12 more inferences than encodes": {"power", each(func(r *measure.Run) {
+			r.Power = &measure.Power{Instrument: "rapl", MeanWatts: 10, IdleWatts: 5, Seconds: r.WallSeconds, Samples: 2, Inferences: 100}
+		})},
+		"R12 power of another window": {"power", each(func(r *measure.Run) {
+			r.Power = &measure.Power{Instrument: "rapl", MeanWatts: 10, IdleWatts: 5, Seconds: 100, Samples: 2, Inferences: 1}
+		})},
+		"L10 a side of a pair that was run twice": {"run 5", func(s *measure.Submission) {
+			again := s.Arms[1].Runs[5]
+			again.Index = 500
+			s.Arms[1].Runs = append(s.Arms[1].Runs, again)
+		}},
+		"a time below zero": {"wall_seconds", each(func(r *measure.Run) { r.WallSeconds = -1 })},
 		"an exclusion that is hidden": {"excluded", func(s *measure.Submission) {
 			for i := range s.Arms {
 				s.Arms[i].Runs[0].Before.Thermal = "serious"

@@ -26,32 +26,47 @@ func (p *Protocol) Judge(subs []*Submission, claim Claim, of, than string) []rea
 	for _, s := range subs {
 		out = append(out, p.Implausible(s)...)
 	}
-	together := together(subs, of, than)
-	if together == nil {
+	sessions := together(subs, of, than)
+	if len(sessions) == 0 {
 		return append(out, reason.Reason{Code: reason.ComparisonSessions, Where: of + " : " + than, Expected: "one session with both arms", Found: fmt.Sprintf("%d submissions, none with both", len(subs))})
 	}
-	switch claim {
-	case Faster:
-		return append(out, p.lower(together, of, than, Encode)...)
-	case Smaller:
-		// Either figure alone misleads: the one leaves mapped files out, the other has them.
-		out = append(out, p.lower(together, of, than, Resident)...)
-		return append(out, p.notHigher(together, of, than, Footprint)...)
-	case Efficient:
-		return append(out, p.efficient(together, of, than)...)
-	case Lasting:
-		return append(out, p.lasting(together, of)...)
+	// Every session that has both arms must carry the claim: whoever picks one of them picks its answer.
+	for _, s := range sessions {
+		for _, name := range []string{of, than} {
+			if found := unlikeArms(sessions[0].arm(name), s.arm(name)); found != "" {
+				return append(out, reason.Reason{Code: reason.NotMergeable, Where: s.Session + " " + name, Expected: "one name for one artifact", Found: found})
+			}
+		}
+		out = append(out, p.judgeOne(s, claim, of, than)...)
 	}
-	return append(out, reason.Reason{Code: reason.MeasurementRefused, Where: string(claim), Expected: fmt.Sprintf("one of %v", Claims), Found: string(claim)})
+	return out
 }
 
-func together(subs []*Submission, of, than string) *Submission {
+// judgeOne compares a claim with one session that has both arms.
+func (p *Protocol) judgeOne(s *Submission, claim Claim, of, than string) []reason.Reason {
+	switch claim {
+	case Faster:
+		return p.lower(s, of, than, Encode)
+	case Smaller:
+		// Either figure alone misleads: the one leaves mapped files out, the other has them.
+		return append(p.lower(s, of, than, Resident), p.notHigher(s, of, than, Footprint)...)
+	case Efficient:
+		return p.efficient(s, of, than)
+	case Lasting:
+		return p.lasting(s, of)
+	}
+	return []reason.Reason{{Code: reason.MeasurementRefused, Where: string(claim), Expected: fmt.Sprintf("one of %v", Claims), Found: string(claim)}}
+}
+
+// together are the sessions that have both arms.
+func together(subs []*Submission, of, than string) []*Submission {
+	var out []*Submission
 	for _, s := range subs {
 		if s.arm(of) != nil && s.arm(than) != nil {
-			return s
+			out = append(out, s)
 		}
 	}
-	return nil
+	return out
 }
 
 // lower demands that a metric is lower, beyond the floor.
@@ -108,8 +123,10 @@ func (p *Protocol) power(s *Submission, a *Arm) []reason.Reason {
 		r := &a.Runs[i]
 		w := r.Power
 		switch {
-		case r.Kind == WarmUp || r.Kind == Cold || w == nil:
+		case r.Kind == WarmUp || r.Kind == Cold || !a.Worked(r):
 			continue
+		case w == nil:
+			return []reason.Reason{{Code: reason.EnergyUnmeasured, Where: where, Expected: "readings beside every run", Found: fmt.Sprintf("none beside run %d", r.Index)}}
 		case !instruments[w.Instrument]:
 			return []reason.Reason{{Code: reason.EnergyPublished, Where: where, Expected: "power read by powermetrics or RAPL beside the runs", Found: fmt.Sprintf("%q", w.Instrument)}}
 		case w.Samples < 2 || w.IdleWatts <= 0:

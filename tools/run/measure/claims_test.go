@@ -47,41 +47,64 @@ func TestClaims(t *testing.T) {
 		subs  []*measure.Submission
 		want  []string
 	}{
-		"faster, beyond the floor":           {measure.Faster, []*measure.Submission{Sample(0.9)}, []string{}},
-		"faster by 4 %":                      {measure.Faster, []*measure.Submission{Sample(0.96)}, []string{reason.DifferenceNone}},
-		"faster, which is slower":            {measure.Faster, []*measure.Submission{Sample(1.2)}, []string{reason.ClaimContradicted}},
-		"faster, on different days":          {measure.Faster, []*measure.Submission{alone(Sample(0.5), "a"), alone(Sample(0.5), "b")}, []string{reason.ComparisonSessions}},
-		"faster, in seven pairs":             {measure.Faster, []*measure.Submission{drop(Sample(0.5), 8)}, []string{reason.ComparisonPairs}},
-		"faster, in one pair":                {measure.Faster, []*measure.Submission{drop(Sample(0.5), 2, 3, 4, 5, 6, 7, 8)}, []string{reason.ComparisonPairs}},
-		"faster, one side always first":      {measure.Faster, []*measure.Submission{firstAlways(Sample(0.5))}, []string{reason.ComparisonPairs}},
-		"faster, block by block":             {measure.Faster, []*measure.Submission{blocks(Sample(0.5))}, []string{reason.ComparisonPairs}},
-		"faster, in a virtual machine":       {measure.Faster, []*measure.Submission{virtual(Sample(0.5))}, []string{reason.ComparisonPairs}},
-		"faster, interrupted":                {measure.Faster, []*measure.Submission{interrupted(Sample(0.5))}, []string{reason.MeasurementInterrupted}},
-		"faster, by doing something else":    {measure.Faster, []*measure.Submission{lazy(Sample(0.5))}, []string{reason.WorkVaries}},
-		"faster, writing no word":            {measure.Faster, []*measure.Submission{mute(Sample(0.5))}, []string{reason.ComparisonPairs}},
-		"faster, its encoder never called":   {measure.Faster, []*measure.Submission{uncalled(Sample(0.5))}, []string{reason.ComparisonPairs}},
-		"faster, without its load marker":    {measure.Faster, []*measure.Submission{unloaded(Sample(0.5))}, []string{reason.ComparisonPairs}},
-		"smaller, writing no word":           {measure.Smaller, []*measure.Submission{mute(smaller(100, 80))}, []string{reason.ComparisonPairs}},
-		"faster than the machine":            {measure.Faster, []*measure.Submission{Sample(0.0001)}, []string{reason.ImplausibleRate}},
-		"faster by half of the pairs":        {measure.Faster, []*measure.Submission{torn(Sample(1))}, []string{reason.DifferenceNone}},
-		"smaller in both figures":            {measure.Smaller, []*measure.Submission{smaller(100, 80)}, []string{}},
-		"smaller, resident set alone":        {measure.Smaller, []*measure.Submission{smaller(100, 180)}, []string{reason.ClaimContradicted}},
-		"smaller, footprint alone":           {measure.Smaller, []*measure.Submission{smaller(200, 80)}, []string{reason.DifferenceNone}},
-		"efficient, with no power measured":  {measure.Efficient, []*measure.Submission{Sample(0.5)}, []string{reason.EnergyUnmeasured}},
-		"efficient, by a published power":    {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "data sheet", map[string]float64{"a": 6, "b": 30})}, []string{reason.EnergyPublished}},
-		"efficient, by an unnamed power":     {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "", map[string]float64{"a": 6, "b": 30})}, []string{reason.EnergyPublished}},
-		"efficient, by zero watts":           {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "powermetrics", map[string]float64{"a": 0, "b": 30})}, []string{reason.PowerZero}},
-		"efficient, by no more than idle":    {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "rapl", map[string]float64{"a": 5, "b": 30})}, []string{reason.PowerZero}},
-		"efficient, in joules":               {measure.Efficient, []*measure.Submission{powered(Sample(1), "powermetrics", map[string]float64{"a": 12, "b": 30})}, []string{}},
-		"efficient, by watts and not joules": {measure.Efficient, []*measure.Submission{slowButLow()}, []string{reason.ClaimContradicted}},
-		"sustained, by a burst":              {measure.Lasting, []*measure.Submission{Sample(0.5)}, []string{reason.SustainedShort}},
-		"that it ran on the Neural Engine":   {"on the Neural Engine", []*measure.Submission{Sample(0.5)}, []string{reason.MeasurementRefused}},
+		"faster, beyond the floor":                        {measure.Faster, []*measure.Submission{Sample(0.9)}, []string{}},
+		"faster by 4 %":                                   {measure.Faster, []*measure.Submission{Sample(0.96)}, []string{reason.DifferenceNone}},
+		"faster, which is slower":                         {measure.Faster, []*measure.Submission{Sample(1.2)}, []string{reason.ClaimContradicted}},
+		"faster, on different days":                       {measure.Faster, []*measure.Submission{alone(Sample(0.5), "a"), alone(Sample(0.5), "b")}, []string{reason.ComparisonSessions}},
+		"faster, in seven pairs":                          {measure.Faster, []*measure.Submission{drop(Sample(0.5), 8)}, []string{reason.ComparisonPairs}},
+		"faster, in one pair":                             {measure.Faster, []*measure.Submission{drop(Sample(0.5), 2, 3, 4, 5, 6, 7, 8)}, []string{reason.ComparisonPairs}},
+		"faster, one side always first":                   {measure.Faster, []*measure.Submission{firstAlways(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"faster, block by block":                          {measure.Faster, []*measure.Submission{blocks(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"faster, in a virtual machine":                    {measure.Faster, []*measure.Submission{virtual(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"faster, interrupted":                             {measure.Faster, []*measure.Submission{interrupted(Sample(0.5))}, []string{reason.MeasurementInterrupted}},
+		"faster, by doing something else":                 {measure.Faster, []*measure.Submission{lazy(Sample(0.5))}, []string{reason.WorkVaries}},
+		"faster, writing no word":                         {measure.Faster, []*measure.Submission{mute(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"faster, its encoder never called":                {measure.Faster, []*measure.Submission{uncalled(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"faster, without its load marker":                 {measure.Faster, []*measure.Submission{unloaded(Sample(0.5))}, []string{reason.ComparisonPairs}},
+		"smaller, writing no word":                        {measure.Smaller, []*measure.Submission{mute(smaller(100, 80))}, []string{reason.ComparisonPairs}},
+		"faster than the machine":                         {measure.Faster, []*measure.Submission{Sample(0.0001)}, []string{reason.ImplausibleRate}},
+		"faster by half of the pairs":                     {measure.Faster, []*measure.Submission{torn(Sample(1))}, []string{reason.DifferenceNone}},
+		"smaller in both figures":                         {measure.Smaller, []*measure.Submission{smaller(100, 80)}, []string{}},
+		"smaller, resident set alone":                     {measure.Smaller, []*measure.Submission{smaller(100, 180)}, []string{reason.ClaimContradicted}},
+		"smaller, footprint alone":                        {measure.Smaller, []*measure.Submission{smaller(200, 80)}, []string{reason.DifferenceNone}},
+		"L03 faster, by the session that was given first": {measure.Faster, []*measure.Submission{Sample(0.5), Sample(1.2)}, []string{reason.ClaimContradicted}},
+		"L03 faster, in two sessions":                     {measure.Faster, []*measure.Submission{Sample(0.5), Sample(0.6)}, []string{}},
+		"L04 faster, by two encoders of one name":         {measure.Faster, []*measure.Submission{Sample(0.5), otherEncoder(Sample(0.5))}, []string{reason.NotMergeable}},
+		"V-kind efficient, by the runs that had power":    {measure.Efficient, []*measure.Submission{halfPowered()}, []string{reason.EnergyUnmeasured}},
+		"efficient, with no power measured":               {measure.Efficient, []*measure.Submission{Sample(0.5)}, []string{reason.EnergyUnmeasured}},
+		"efficient, by a published power":                 {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "data sheet", map[string]float64{"a": 6, "b": 30})}, []string{reason.EnergyPublished}},
+		"efficient, by an unnamed power":                  {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "", map[string]float64{"a": 6, "b": 30})}, []string{reason.EnergyPublished}},
+		"efficient, by zero watts":                        {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "powermetrics", map[string]float64{"a": 0, "b": 30})}, []string{reason.PowerZero}},
+		"efficient, by no more than idle":                 {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "rapl", map[string]float64{"a": 5, "b": 30})}, []string{reason.PowerZero}},
+		"efficient, in joules":                            {measure.Efficient, []*measure.Submission{powered(Sample(1), "powermetrics", map[string]float64{"a": 12, "b": 30})}, []string{}},
+		"efficient, by watts and not joules":              {measure.Efficient, []*measure.Submission{slowButLow()}, []string{reason.ClaimContradicted}},
+		"sustained, by a burst":                           {measure.Lasting, []*measure.Submission{Sample(0.5)}, []string{reason.SustainedShort}},
+		"that it ran on the Neural Engine":                {"on the Neural Engine", []*measure.Submission{Sample(0.5)}, []string{reason.MeasurementRefused}},
 	} {
 		got := codes(p.Judge(c.subs, c.claim, "a", "b"))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+}
+
+func otherEncoder(s *measure.Submission) *measure.Submission {
+	s.Arms[1].Artifact.EncoderDigest = Digest("9")
+	return Seal(s)
+}
+
+// halfPowered is a session whose first warm run of each arm has no power beside it.
+func halfPowered() *measure.Submission {
+	s := powered(Sample(1), "rapl", map[string]float64{"a": 12, "b": 30})
+	for i := range s.Arms {
+		for j := range s.Arms[i].Runs {
+			if r := &s.Arms[i].Runs[j]; r.Kind == measure.Warm {
+				r.Power = nil
+				break
+			}
+		}
+	}
+	return Seal(s)
 }
 
 func drop(s *measure.Submission, pairs ...int) *measure.Submission {
