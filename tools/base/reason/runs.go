@@ -138,7 +138,7 @@ var runs = Table{
 	{Code: RunStopped, Class: Inconclusive, Means: "A signal from outside ended the program, such as a CI service sends at its time limit. It did not crash.", Do: "Find out what stopped it, and give the run the time that it needs."},
 	{Code: LoaderFailed, Class: Refuse, Means: "The system's loader could not start the program: a library is missing, too old, or for another processor.", Do: "Install what the quoted line names, or build for the system that runs it (coregate binary lists what a program needs)."},
 	{Code: ProgramNotStarted, Class: Refuse, Means: "The shell could not start the program.", Do: "Check the program's path, its mode, and its processor."},
-	{Code: CrashSignal, Class: Fail, Means: "The program crashed by a signal. Exit codes above 128 are judged as the signals that they encode.", Do: "Start at the quoted line, if there is one. A crash is never retried."},
+	{Code: CrashSignal, Class: Fail, Means: "A signal ended the program: a crash, or SIGKILL, by which the system or a person killed it. Exit codes above 128 are judged as the signals that they encode.", Do: "Start at the quoted line, if there is one. After SIGKILL, read the system's log (memory, a broken signature). A crash is never retried."},
 	{Code: ModelTestStub, Class: Refuse, Means: "The model is upstream's stub for tests (for-tests-ggml-….bin), which has no tensors.", Do: "Use a real model."},
 	{Code: ModelNotGGML, Class: Refuse, Means: "The model given is not a ggml model but an .mlmodelc or a file inside one, an LFS pointer, or a damaged file.", Do: "Give the ggml-NAME.bin with -m; the encoder is found beside it."},
 	{Code: ModelMissing, Class: Refuse, Means: "The model's file could not be opened.", Do: "Check the path."},

@@ -33,9 +33,11 @@ type Pairing struct {
 	Unmatched []string `json:"unmatched,omitempty"`
 	// Finer says that the encoder's weights have bits that the .bin's lost.
 	Finer bool `json:"finer"`
-	// FinerValues and FinerTensors count where.
+	// FinerValues and FinerTensors count where. No values are counted in a tensor that the .bin holds quantised.
 	FinerValues  int64 `json:"finer_values,omitempty"`
 	FinerTensors int   `json:"finer_tensors,omitempty"`
+	// OffGrid counts the finer tensors whose values lie off the grid to which the .bin was quantised.
+	OffGrid int `json:"off_grid_tensors,omitempty"`
 	// FinerBy is the largest difference, relative to the .bin's value.
 	FinerBy float64 `json:"finer_by,omitempty"`
 	// Rule says how equality was judged: exact (equal after rounding to the
@@ -205,7 +207,7 @@ func (e *encoder) pairingFaults(p *pairing) {
 		e.fault(reason.PairingRewritten, where, "tensors as the .bin has them", fmt.Sprintf("%d in another form, whose results are theirs: %s", len(p.Rewritten), few(p.Rewritten)))
 	}
 	if p.Finer {
-		e.fault(reason.PairingFiner, where, "weights as fine as the .bin's", fmt.Sprintf("%d values in %d tensors with more bits, by up to %.2g of the value", p.FinerValues, p.FinerTensors, p.FinerBy))
+		e.fault(reason.PairingFiner, where, "weights as fine as the .bin's", p.FinerBecause())
 	}
 	if len(p.Unmatched) > 0 {
 		e.fault(reason.PairingUnmatched, where, "no other weights", few(p.Unmatched))
@@ -319,12 +321,28 @@ func (p *pairing) count(c *comparison) {
 	if c.finer {
 		p.Finer = true
 		p.FinerTensors++
-		p.FinerValues += max(c.roundings, 1)
+		p.FinerValues += c.roundings
 		p.FinerBy = max(p.FinerBy, c.finest)
+		if c.offGrid {
+			p.OffGrid++
+		}
 	}
 	if c.bounded {
 		p.Rule = "bounded"
 	}
+}
+
+// FinerBecause says in words by what the encoder's weights are finer than the .bin's: by bits that rounding drops, or by
+// values between those that a quantised .bin can hold.
+func (p *Pairing) FinerBecause() string {
+	var parts []string
+	if n := p.FinerTensors - p.OffGrid; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d values in %d tensors with more bits, by up to %.2g of the value", p.FinerValues, n, p.FinerBy))
+	}
+	if p.OffGrid > 0 {
+		parts = append(parts, fmt.Sprintf("%d tensors with values between those that the .bin's quantised types hold", p.OffGrid))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // split looks for a tensor in pieces, one for each head.

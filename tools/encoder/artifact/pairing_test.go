@@ -154,6 +154,8 @@ func TestPairingQuantised(t *testing.T) {
 			for _, p := range []milencoder.Precision{milencoder.Float16, milencoder.Float32} {
 				if r := judgePair(t, bin, wide, p); r.Pairing.Rule != "bounded" || !r.Pairing.Finer || !slices.Contains(codes(r.Notes), "PAIRING_FINER") {
 					t.Errorf("%s: rule %s, finer %v", p, r.Pairing.Rule, r.Pairing.Finer)
+				} else if found := r.Pairing.FinerBecause(); r.Pairing.OffGrid == 0 || !strings.Contains(found, "between those") || strings.Contains(found, "up to 0 ") {
+					t.Errorf("%s: %d tensors off the grid, %q", p, r.Pairing.OffGrid, found)
 				}
 				if r := judgePair(t, bin, bin, p); r.Pairing.Finer {
 					t.Errorf("%s: weights that were made from the .bin's own are called finer", p)

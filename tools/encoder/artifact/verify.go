@@ -18,6 +18,8 @@ type comparison struct {
 	steps                  float64 // sum of the squares of the grid steps
 	linear                 bool    // every value has a bound on either side
 	finer, bounded         bool
+	// offGrid says that a value lies off the grid to which the .bin was quantised.
+	offGrid bool
 	// roundings counts the values that equal the tensor's once rounded, and not before; finest is the largest
 	// difference that rounding makes, relative to the value.
 	roundings int64
@@ -154,7 +156,8 @@ func (t *target) compare(x *whole, v *view, f *form, turn int64, hasty bool) *co
 		c.value(x.value(at), want, below, above, x.kept != nil && x.kept(at) == 0)
 		if grid && x.below == nil {
 			// A value that lies off the .bin's grid by more than the roundings of scaling and of float16 was not made from the .bin's own.
-			c.finer = c.finer || math.Abs(float64(x.value(at))-float64(want)) > math.Abs(float64(want))/512
+			c.offGrid = c.offGrid || math.Abs(float64(x.value(at))-float64(want)) > math.Abs(float64(want))/512
+			c.finer = c.finer || c.offGrid
 		}
 	}
 	return c

@@ -80,6 +80,9 @@ func unended(f *verdict.Judgement, m markers, r *Run) {
 		f.Add(reason.LogTruncated, "stderr", "the lines \"whisper_print_timings\", which end a run that ends with exit 0", "none")
 	case !r.Words && !said:
 		f.Add(reason.EncoderNotExecuted, "stderr", "the encoder's own count of runs (\"whisper_print_timings: encode time\")", "no count, and no words")
+	case !r.StdoutKnown:
+		// Neither the counters nor the words of this excerpt are known, and a load marker alone proves no run.
+		f.Add(reason.LogTruncated, "stderr", "the lines \"whisper_print_timings\", or the words in a section \"--- stdout\"", "neither")
 	default:
 		f.Facts[factEncoderRuns] = "not counted: the log is an excerpt"
 	}

@@ -2,6 +2,8 @@ package judge
 
 import (
 	"testing"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 // TestTools holds that each known text of another tool is told by its own code, whatever the exit and the kind of run, in
@@ -11,7 +13,7 @@ func TestTools(t *testing.T) {
 		for _, exit := range []string{"", "exit: 0\n", "exit: 1\n", "exit: 2\n", "exit: 127\n"} {
 			for _, line := range []string{row.example, "\x1b[31m" + row.example + "\x1b[0m", "2026-01-02T03:04:05.123Z " + row.example} {
 				for _, kind := range []string{"coreml", "canary", "contrast"} {
-					j := judgeText(t, []byte(exit+line+"\n"), "coreml")
+					j := judgeText(t, []byte(exit+line+"\n"), evidence.Kind(kind))
 					if len(j.Reasons) != 1 || j.Reasons[0].Code != row.code {
 						t.Errorf("%s, %s, %q: %v, want %s", row.name, kind, exit+line, j.Reasons, row.code)
 					}
@@ -58,9 +60,16 @@ func TestOtherTools(t *testing.T) {
 		`bash: whisper-cli: Kommando nicht gefunden.`:                                                           "PROGRAM_NOT_STARTED",
 		`'whisper-cli' is not recognized as an internal or external command,`:                                   "PROGRAM_NOT_STARTED",
 		`ANE: 0.0 W`: "POWER_SAYS_NOTHING",
-		`make: *** [Makefile:12: whisper-cli] Error 1`: "BUILD_FAILED",
-		`src/whisper.cpp:12:1: error: expected ';'`:    "BUILD_FAILED",
-		`ninja: build stopped: subcommand failed.`:     "BUILD_FAILED",
+		// B19, as asitop and powermetrics -f plist print it.
+		`ANE Usage: 0% @ 0.0 W`:              "POWER_SAYS_NOTHING",
+		`<key>ane_power</key><real>0</real>`: "POWER_SAYS_NOTHING",
+		// C05, B17.
+		`patch: **** Can't find file src/whisper.cpp : No such file or directory`:      "PATCH_NOT_APPLIED",
+		`patch: can't open 'src/whisper.cpp': No such file or directory`:               "PATCH_NOT_APPLIED",
+		`AttributeError: 'NoneType' object has no attribute 'get_compiled_model_path'`: "CONVERTER_FAILED",
+		`make: *** [Makefile:12: whisper-cli] Error 1`:                                 "BUILD_FAILED",
+		`src/whisper.cpp:12:1: error: expected ';'`:                                    "BUILD_FAILED",
+		`ninja: build stopped: subcommand failed.`:                                     "BUILD_FAILED",
 		"hello world": "LOG_FOREIGN",
 	} {
 		for _, end := range []string{"", "exit: 0\n", "exit: 34\n", "exit: 127\n"} {

@@ -30,6 +30,8 @@ func TestHandMadeLogs(t *testing.T) {
 	}{
 		{"one run", good, "", ""},
 		{"words behind time stamps", strings.Replace(good, " words", "[00:00:00.000 --> 00:00:11.000]   words", 1), "", ""},
+		{"an excerpt of stderr alone, without counters", "exit: 0\n" + loadedLog, "", "LOG_TRUNCATED"},
+		{"the same as a section", "exit: 0\n--- stderr\n" + loadedLog, "", "LOG_TRUNCATED"},
 		{"two exit lines", "exit: 3\n" + good, "", "STALE_LOG"},
 		{"two exit lines that agree", "exit: 0\n" + good, "", "STALE_LOG"},
 		{"a second section", good + "--- stderr\nsomething\n", "", "STALE_LOG"},
@@ -131,6 +133,26 @@ func TestSetExit(t *testing.T) {
 		}
 		if err := r.SetExit(c.given); (err == nil) != c.ok {
 			t.Errorf("log says %s, %s given: error %v", c.own, c.given, err)
+		}
+	}
+}
+
+// TestLoadFailureCause quotes the cause of a failed load where the log has it (A35).
+func TestLoadFailureCause(t *testing.T) {
+	failed := strings.Index(refusedLog, "whisper_init_state: failed")
+	for line, named := range map[string]bool{
+		"Could not open m/ggml-base-encoder.mlmodelc/weights/weight.bin":                true,
+		"2026-01-02 03:04:05.678 whisper-cli[4311:99] Cannot read x.mlmodelc/model.mil": true,
+		"E5RT: Failed to build the model execution plan with error code: -14":           true,
+		"whisper_init_state: first run on a device may take a while ...":                false,
+		"ggml_backend_load_best: search path x/weights does not exist":                  false,
+	} {
+		j := judgeText(t, []byte("exit: 3\n--- stderr\n"+refusedLog[:failed]+line+"\n"+refusedLog[failed:]), evidence.KindCoreML)
+		if len(j.Reasons) != 1 || j.Reasons[0].Code != "COREML_LOAD_FAILED" {
+			t.Fatalf("%q: %v, want COREML_LOAD_FAILED alone", line, j.Reasons)
+		}
+		if found := j.Reasons[0].Found; strings.Contains(found, "the log has no cause") == named || strings.Contains(found, line) != named {
+			t.Errorf("%q: found %q", line, found)
 		}
 	}
 }

@@ -14,7 +14,7 @@ const (
 	vadFailed = `whisper_[a-z_]+: failed to (?:compute VAD|init VAD allocator)`
 	// A prediction that failed leaves the encoder's output as it was; the bridge reports it to no one.
 	predictionFailed = `Unable to compute the (?:asynchronous )?prediction|Error (?:computing NN outputs|in predicting|predicting)\b|` + emulation + `prediction failed: |appleneuralengine["')]* Code=8\b|Failure (?:in|dynamically resizing).*-executePlan|Failed to (?:evaluate|predict|execute)\b.*\b(?:model|prediction|E5RT|program)|E5RT(?: encountered| execution)?.*(?:evaluat|execut|predict)[a-z]* .*(?:fail|error)|\[Espresso::handle_ex_plan\]|Espresso exception`
-	coremlError      = `(?i)(?:\be5rt\b|\[espresso\]|\[espresso::|\[coreml\]|com\.apple\.(?:coreml|appleneuralengine)\b).*(?:error|fail|exception|code=|status[ :=]+-[0-9])`
+	coremlError      = `(?i)(?:\be5rt\b|\[espresso\]|\[espresso::|\[coreml\]|com\.apple\.(?:coreml|appleneuralengine)\b).*(?:error|fail|exception|code=|status[ :=]+-[0-9])|\b(?:could not|cannot|unable to) (?:open|read|find|map)\b.*(?:\.mlmodelc/|weight\.bin)`
 	// What a shell says of a program that was killed.
 	killed = `\b[Kk]illed: 9\b|: line [0-9]+: +[0-9]+ Killed\b|^(?:zsh: )?[Kk]illed(?:  +\S.*)?$`
 	// The C library and shells tell of a crash in the user's language: German, French, Spanish, Italian, Portuguese, Polish,

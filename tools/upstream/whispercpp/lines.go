@@ -145,7 +145,7 @@ var lineTable = []lineRow{
 	row(LineDoubleRefused, Bridge, `^`+emulation+`cannot load '(.*)': (.+)$`, ": cannot load '"),
 	row(LinePredictionFailed, Bridge, predictionFailed, predictionHints...).anywhere(),
 	row(LineANEFailed, Bridge, `ANE inference operation failed|ANECCompile\(\) FAILED|EvaluateANERequest|MILCompilerForANE error|ANEF error|Error=_ANECompiler`, "ANE").anywhere(),
-	row(LineCoreMLError, Bridge, coremlError, "E5RT", "spresso", "com.apple.", "[coreml]").anywhere(),
+	row(LineCoreMLError, Bridge, coremlError, "E5RT", "spresso", "com.apple.", "[coreml]", ".mlmodelc/", "weight.bin").anywhere(),
 	row(LinePlanAborted, System, `It is not a valid \.mlmodelc file`, ".mlmodelc file").anywhere(),
 	row(LineSandbox, System, sandboxDenied, "com.apple.", "deny(", "sandbox", "/var/folders/").quoting().anywhere(),
 	row(LineAllocation, System, `std::bad_alloc|newBufferWith[A-Za-z]*: .*nil|newHeapWithDescriptor.*(?:nil|failed)|ggml_[a-z_0-9]+: (?:error: )?failed to allocate|Cannot allocate memory`, "bad_alloc", "newBuffer", "newHeap", "allocate").quoting().anywhere(),

@@ -216,8 +216,7 @@ func (c *checker) inspect(r *artifact.Report) bool {
 	coarse := c.Judgement.Policy == parity.GatePolicy || c.policy.AppliesTo == "float16" && quantised(r.Model)
 	c.Notes = append(c.Notes, r.Notes...)
 	if p := r.Pairing; p != nil && p.Finer && c.Reference == "" && coarse {
-		c.Add(reason.ReferenceCoarse, c.Encoder, "weights that are the .bin's own, or a reference of the source's",
-			fmt.Sprintf("%d values in %d tensors with more bits, by up to %.2g of the value", p.FinerValues, p.FinerTensors, p.FinerBy))
+		c.Add(reason.ReferenceCoarse, c.Encoder, "weights that are the .bin's own, or a reference of the source's", p.FinerBecause())
 	}
 	return r.Model != nil && r.Encoder != nil && r.Encoder.Form != "" && r.Encoder.Kind != ""
 }
