@@ -78,7 +78,7 @@ const (
 var artifacts = Table{
 	// The .bin.
 	{Code: ModelTruncated, Class: Refuse, Means: "The model's file ends before its contents do.", Do: "Copy or download it again and compare its SHA-256."},
-	{Code: ModelMalformed, Class: Refuse, Means: "A number in the model's file cannot be right.", Do: "Download or convert it again."},
+	{Code: ModelMalformed, Class: Refuse, Means: "The model's file holds a number that cannot be right, or a type of tensor that cannot be decoded.", Do: "Download or convert it again."},
 	{Code: ModelIncomplete, Class: Refuse, Means: "The model lacks tensors that its own header calls for, or has others, or of other shapes or types.", Do: "Convert it again; the runtime refuses it."},
 	{Code: ModelVocabulary, Class: Refuse, Means: "The model has a number of tokens that the runtime's tables do not fit. It derives languages and special tokens from n_vocab alone: with another number it takes one token for another, or aborts.", Do: "Keep the vocabulary of the model that was tuned."},
 	{Code: ModelFloat32, Class: Refuse, Means: "The model's matrices are float32. The runtime's own encoder aborts on them in its convolution, so that nothing can be compared with it.", Do: "Convert the .bin in float16 for the gate. The float32 file serves as a reference of numbers (coregate parity --model)."},
@@ -145,7 +145,7 @@ var artifacts = Table{
 	{Code: OutputChannelFirst, Class: Fail, Means: "The output has the right number of values, with channels before positions.", Do: "Transpose the output in the model."},
 
 	// Does it belong to the .bin?
-	{Code: PairingAbsent, Class: Fail, Means: "A tensor of the model's encoder is not among the Core ML encoder's weights, nor anything near it: it is the encoder of another model, or one of 3 bits and fewer whose values were not rounded to the nearest.", Do: "Convert the encoder from the checkpoint that the .bin was made from."},
+	{Code: PairingAbsent, Class: Fail, Means: "A tensor of the model's encoder is not among the Core ML encoder's weights, nor anything near it: it is the encoder of another model, or one of 3 bits and fewer whose values were not rounded to the nearest.", Do: "Convert the encoder from the checkpoint that the .bin was made from; if it was, compress its weights less."},
 	{Code: PairingDiffers, Class: Fail, Means: "A tensor of the model's encoder is among the Core ML encoder's weights with other values: another training state, a damaged weight file, or compression that chose values by the output's error (GPTQ) and not the nearest.", Do: "Convert both from the same checkpoint; compress by rounding to the nearest value."},
 	{Code: PairingUnused, Class: Fail, Means: "A tensor of the model's encoder is in a constant that no operation on the path to the output reads: the program computes with something else instead.", Do: "Convert again, and find out what changed the program."},
 	{Code: PairingPlace, Class: Fail, Means: "The weights are the model's, but the program uses them in other places than the model does: another layer's matrix, key for value, a norm's gain for its bias. What it computes is not the model.", Do: "Convert again from the checkpoint; the line says where the program departs from the model."},

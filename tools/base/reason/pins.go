@@ -30,7 +30,7 @@ var pins = Table{
 	{Code: PatchForm, Class: Fail, Means: "The patch is not a plain edit of the one file that the pin names.",
 		Do: "Split it, or correct the pin's patched_file."},
 	{Code: PatchApply, Class: Fail, Means: "A hunk of the patch does not fit at the line that it names.",
-		Do: "The source is another revision than the patch was made for; an offset is not taken."},
+		Do: "Take the patch that was made for this revision of the source. A hunk that fits at another line is not taken."},
 	{Code: PatchedFile, Class: Fail, Means: "The patched file is not what the pin says comes of the patch.",
 		Do: "Source, patch and pin do not belong together: check each with `coregate pin verify`."},
 	{Code: PinVersions, Class: Fail, Means: "The versions that the pin states, and the build compiles in, are not those of the source's CMake files.",

@@ -18,7 +18,7 @@ const (
 )
 
 var programs = Table{
-	{Code: BinaryFormat, Class: Refuse, Means: "The file is not a single-architecture ELF or Mach-O program.",
+	{Code: BinaryFormat, Class: Refuse, Means: "The file is not a whole ELF or Mach-O program of one architecture.",
 		Do: "Name the built whisper-cli itself, not a wrapper script, a library or a universal file."},
 	{Code: BinaryStub, Class: Refuse, Means: "The program is the stub that upstream installs under the old name `main`: it prints a deprecation and exits 1.",
 		Do: "Name the file that the target whisper-cli builds. A stub that was renamed to whisper-cli is still the stub."},

@@ -12,8 +12,8 @@ const (
 )
 
 var receipts = Table{
-	{Code: DigestMismatch, Class: Fail, Means: "A file is not the one that ran, or that the pin or the receipt names.", Do: "Build and judge again; what ships must be what was judged."},
-	{Code: SourcesChanged, Class: Fail, Means: "Upstream files that the compiler read are not those of the pin: the fetched tree was edited, or a file is missing.", Do: "Fetch again (bazel sync, or remove the repository)."},
+	{Code: DigestMismatch, Class: Fail, Means: "A file is not the one that ran, or that the pin or the receipt names; or two files that must differ are the same.", Do: "Give each input its own file, then build and judge again: what ships must be what was judged."},
+	{Code: SourcesChanged, Class: Fail, Means: "Upstream files that the compiler read are not those of the pin: the fetched tree was edited, a file is missing, or the check was made for another pin or manifest.", Do: "Fetch again (bazel fetch --force), and check the sources for the pin that is built."},
 	{Code: FlavourExperimental, Class: Fail, Means: "The binary is of a flavour that is built for experiments only: without the patch, or with fallback allowed.", Do: "Gate the coreml flavour."},
 	{Code: PolicyNotFrozen, Class: Fail, Means: "The policy is none of the frozen ones, so nothing says that its thresholds were chosen before the measurement.", Do: "Freeze it in gate/policy under a new name."},
 	{Code: PolicyMissing, Class: Fail, Means: "The receipt names no policy for the gate.", Do: "Give the gate's policy, gate_v2 unless told otherwise."},

@@ -99,6 +99,7 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 	}
 	var found findings
 	var m *ggml.Model
+	noModel := false
 	if modelPath != "" {
 		var err error
 		if m, found, err = openModel(modelPath, o); err != nil {
@@ -110,16 +111,21 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 				return nil, err
 			}
 		}
-		r.Derived = derived(modelPath)
-		if !o.ContentsOnly && !strings.HasSuffix(modelPath, ".bin") {
+		noModel = m == nil && isEncoder(modelPath)
+		if !noModel {
+			r.Derived = derived(modelPath)
+		}
+		if !noModel && !o.ContentsOnly && !strings.HasSuffix(modelPath, ".bin") {
 			found.fault(reason.ModelName, modelPath, "a name that ends in .bin", filepath.Base(modelPath))
 		}
 	}
-	encoderPath, where, err := locate(modelPath, encoderPath, o)
-	if err != nil {
-		return nil, err
+	if !noModel { // where an encoder lies follows from its model
+		path, where, err := locate(modelPath, encoderPath, o)
+		if err != nil {
+			return nil, err
+		}
+		encoderPath, found = path, append(found, where...)
 	}
-	found = append(found, where...)
 	if encoderPath == "" {
 		return r.finish(found, o), nil
 	}
@@ -236,6 +242,20 @@ func stillPacked(want string) findings {
 	var found findings
 	found.stop(unread, reason.ArtifactIsArchive, filepath.Dir(want), filepath.Base(want), strings.Join(names, ", "))
 	return found
+}
+
+// isEncoder says that a path is of a folder, or of a file inside an encoder, so that no name makes it a model.
+func isEncoder(path string) bool {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return true
+	}
+	for dir := filepath.Clean(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		switch filepath.Ext(dir) {
+		case ".mlmodelc", ".mlpackage", ".mlmodel":
+			return true
+		}
+	}
+	return false
 }
 
 func exists(path string) bool {

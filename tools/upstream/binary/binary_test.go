@@ -366,3 +366,12 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestNoFile names in words what a program cannot be in.
+func TestNoFile(t *testing.T) {
+	_, err := Inspect(t.TempDir())
+	var r *reason.Error
+	if !errors.As(err, &r) || r.Code != "BINARY_FORMAT" || r.Found != "a folder" {
+		t.Errorf("a folder: %v, want BINARY_FORMAT, found a folder", err)
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -90,13 +91,24 @@ func Inspect(path string) (*Identity, error) {
 		return nil, fmt.Errorf("inspect program: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > MaxBytes {
-		return nil, badFormat(path, "%s of %d bytes", info.Mode().Type(), info.Size())
+		return nil, badFormat(path, "%s", unreadable(info))
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("inspect program: %w", err)
 	}
 	return Parse(path, data)
+}
+
+// unreadable says in words what is no file that a program could be in.
+func unreadable(info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "a folder"
+	case !info.Mode().IsRegular():
+		return "a pipe, socket or device"
+	}
+	return fmt.Sprintf("a file of %d bytes, more than any program has", info.Size())
 }
 
 func badFormat(path, found string, args ...any) error {
