@@ -76,7 +76,10 @@ func TestExitCodes(t *testing.T) {
 		{"evidence", "", []string{"judge", writeEvidence(t, evidencetest.Sample("canary"))}, 0, "pass"},
 		{"not evidence", "", []string{"judge", writeFile(t, "e.json", "{}")}, 2, ""},
 		{"not evidence, for a script", "", []string{"judge", writeFile(t, "e.json", "{}")}, 2, "error"},
-		{"refused run", "", []string{"run", "--encoder", "e", "--evaluator", "x", "--model", "m.bin", "--", "-np"}, 1, "fail"},
+		{"refused run", "", []string{"run", "--cli", "c", "--pin", "p", "--audio", "a.wav", "--encoder", "e", "--evaluator", "x", "--model", "m.bin", "--", "-np"}, 1, "fail"},
+		{"run without anything", "", []string{"run"}, 2, "error"},
+		{"run without its pin", "", []string{"run", "--cli", "c", "--audio", "a.wav", "--encoder", "e", "--model", "m.bin"}, 2, "error"},
+		{"run without its encoder", "", []string{"run", "--cli", "c", "--pin", "p", "--audio", "a.wav", "--model", "m.bin"}, 2, "error"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			args := c.args

@@ -38,7 +38,7 @@ func newRunCmd() *cobra.Command {
 				s = read
 			} else if err := out.Ready(s); err != nil {
 				return err
-			} else if err := named(s); err != nil && s.Check() == nil { // a refused spec is a verdict
+			} else if err := named(s); err != nil {
 				return err
 			}
 			return runOnce(cmd.Context(), cmd.OutOrStdout(), s, out, silent, asJSON)
@@ -100,6 +100,9 @@ func named(s *runner.Spec) error {
 		if f.value == "" {
 			return fmt.Errorf("%s is missing: a run has a whisper-cli, a model, a recording and the pin.json of its source", f.flag)
 		}
+	}
+	if s.Kind == evidence.KindCoreML && s.Encoder == "" {
+		return errors.New("--encoder is missing: a coreml run has an .mlmodelc folder; --kind canary and --kind contrast have none")
 	}
 	if s.Kind == evidence.KindCanary && s.Lane == evidence.LaneEmulated {
 		s.HeapFill = canaryHeapFill

@@ -5,9 +5,11 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/width"
 )
 
-// Strict is the normaliser that merges no two words: it composes (NFC), lowers the case and drops punctuation. The
+// Strict is the normaliser that merges no two words: it composes (NFC), lowers the case, takes
+// full-width and half-width forms for the usual ones, and drops punctuation. The
 // published rules also drop combining marks, signs and symbols, and rewrite numbers, so that in many languages different
 // words become one: Hindi vowel signs, Thai and Lao tones, pointed Arabic and Hebrew, "5 %" and "$5", "-5" and "5".
 type Strict struct {
@@ -18,7 +20,7 @@ type Strict struct {
 // Normalize standardises s. The result holds no white space but single spaces.
 func (o Strict) Normalize(s string) string {
 	s = strings.Map(dropInvisible, strings.ToValidUTF8(s, "\ufffd"))
-	text := []rune(norm.NFC.String(lower(norm.NFC.String(s))))
+	text := []rune(norm.NFC.String(lower(norm.NFC.String(width.Fold.String(s)))))
 	spaced := make([]rune, len(text))
 	for i, r := range text {
 		spaced[i] = strictRune(r, runeAt(text, i-1), runeAt(text, i+1))
@@ -31,7 +33,7 @@ func (o Strict) Normalize(s string) string {
 }
 
 // signs are punctuation and other symbols that are spoken, beside currency and mathematical signs.
-const signs = "%‰٪#@&°№"
+const signs = "%﹪‰؉٪#@&°№"
 
 // dropInvisible drops format and control characters, which are between letters and are not seen.
 func dropInvisible(r rune) rune {
@@ -53,7 +55,7 @@ func strictRune(r, before, after rune) rune {
 			return '\''
 		}
 		return r
-	case strings.ContainsRune("-−–", r):
+	case strings.ContainsRune("-−–‑‒﹣", r):
 		// A sign, unless it joins or parts words.
 		if unicode.IsDigit(after) && !wordRune(before) {
 			return '-'

@@ -30,6 +30,12 @@ func TestStrictKeepsApart(t *testing.T) {
 		{"currencies", "$5", "€5", false, true},
 		{"negative", "-5", "5", false, true},
 		{"a grade", "A+", "A", false, true},
+		{"full-width per cent", "5％", "5", true, true},
+		{"small per cent", "5﹪", "5", true, true},
+		{"full-width negative", "－5", "5", true, true},
+		{"full-width currency", "＄5", "5", true, true},
+		{"negative by a figure dash", "‒5", "5", false, true},
+		{"negative by a hyphen that does not break", "‑5", "5", false, true},
 		{"negative after a word", "minus -5 degrees", "minus 5 degrees", false, true},
 	} {
 		strict := Strict{SplitLetters: c.split}
@@ -56,6 +62,8 @@ func TestStrictMerges(t *testing.T) {
 		{"hyphens", "well-known", "well known", false},
 		{"white space", "ask\u00a0not\n", " ask  not", false},
 		{"decomposed", norm.NFD.String("señor café"), "señor café", false},
+		{"full width", "５％ ＡＳＫ", "5% ask", false},
+		{"half-width katakana", "ｶﾞｷﾞ", "ガギ", true},
 		{"zero width", "as\u200bk\ufeff not", "ask not", false},
 		{"Japanese full stop", "今日は。", "今日は", true},
 		{"Arabic question mark", "ماذا؟", "ماذا", false},
