@@ -77,7 +77,7 @@ const (
 
 var artifacts = Table{
 	// The .bin.
-	{Code: ModelTruncated, Class: Refuse, Means: "The model's file ends before its contents do.", Do: "Copy or download it again and compare its SHA-256."},
+	{Code: ModelTruncated, Class: Refuse, Means: "The model's file ends before its contents do, or in something that is no whole tensor.", Do: "Copy or download it again and compare its SHA-256."},
 	{Code: ModelMalformed, Class: Refuse, Means: "The model's file holds a number that cannot be right, or a type of tensor that cannot be decoded.", Do: "Download or convert it again."},
 	{Code: ModelIncomplete, Class: Refuse, Means: "The model lacks tensors that its own header calls for, or has others, or of other shapes or types.", Do: "Convert it again; the runtime refuses it."},
 	{Code: ModelVocabulary, Class: Refuse, Means: "The model has a number of tokens that the runtime's tables do not fit. It derives languages and special tokens from n_vocab alone: with another number it takes one token for another, or aborts.", Do: "Keep the vocabulary of the model that was tuned."},

@@ -262,21 +262,33 @@ const (
 
 // finders reports whether a file is one that the Finder or an archiver leaves behind, by its name and first bytes.
 func (e *encoder) finders(n Entry) bool {
-	base, begin := path.Base(n.Path), appleDouble
+	return n.Size < maxSidecar && isFinders(filepath.Join(e.path, filepath.FromSlash(n.Path)))
+}
+
+// maxSidecar bounds a sidecar, in bytes; the Finder's are of some hundred.
+const maxSidecar = 1 << 20
+
+// isFinders is finders for a file anywhere; one that is no plain file or cannot be read is none.
+func isFinders(file string) bool {
+	base, begin := filepath.Base(file), appleDouble
 	switch {
 	case base == ".DS_Store":
 		begin = dsStore
 	case !strings.HasPrefix(base, "._"):
 		return false
 	}
-	f, err := os.Open(filepath.Join(e.path, filepath.FromSlash(n.Path)))
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() >= maxSidecar {
+		return false
+	}
+	f, err := os.Open(file)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	head := make([]byte, len(begin))
 	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == begin && n.Size < 1<<20
+	return err == nil && string(head) == begin
 }
 
 // form compares the artifact's name with its contents: folders are renamed to

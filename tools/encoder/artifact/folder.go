@@ -59,6 +59,9 @@ func InspectFolder(dir string, o Options) ([]*Report, error) {
 	var models, encoders []string
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
+		if isFinders(path) {
+			continue
+		}
 		switch filepath.Ext(e.Name()) {
 		case ".bin":
 			models = append(models, path)

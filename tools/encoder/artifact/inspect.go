@@ -204,6 +204,9 @@ func missing(model, want, pkg string) (string, findings) {
 	var compiled, packages []string
 	entries, _ := os.ReadDir(filepath.Dir(want))
 	for _, e := range entries {
+		if isFinders(filepath.Join(filepath.Dir(want), e.Name())) {
+			continue
+		}
 		switch filepath.Ext(e.Name()) {
 		case ".mlmodelc":
 			compiled = append(compiled, e.Name())
@@ -229,6 +232,9 @@ func stillPacked(want string) findings {
 	var names []string
 	for _, e := range entries {
 		name := strings.ToLower(e.Name())
+		if isFinders(filepath.Join(filepath.Dir(want), e.Name())) {
+			continue
+		}
 		switch filepath.Ext(name) {
 		case ".zip", ".tar", ".gz", ".tgz", ".xz", ".zst", ".7z":
 			if strings.Contains(name, "encoder") || strings.Contains(name, ".mlmodelc") {

@@ -132,6 +132,18 @@ func TestFolders(t *testing.T) {
 		return reports
 	}
 	inspectDir(reason.Pass, 1)
+	// Sidecars of the Finder's are neither models nor encoders; a model of such a name is one.
+	for _, name := range []string{"._ggml-x.bin", "._ggml-x-encoder.mlmodelc"} {
+		writeFile(t, filepath.Join(dir, name), []byte(appleDouble))
+	}
+	if reports := inspectDir(reason.Pass, 1); len(reports) != 1 {
+		t.Errorf("%d reports, want that of the pair alone", len(reports))
+	}
+	writeFile(t, filepath.Join(dir, "._ggml-x.bin"), []byte("something else"))
+	inspectDir(reason.Failed, 1)
+	if err := os.Remove(filepath.Join(dir, "._ggml-x.bin")); err != nil {
+		t.Fatal(err)
+	}
 	// A quantised model beside it uses the same encoder.
 	copyTree(t, model, filepath.Join(dir, "ggml-x-q8_0.bin"))
 	inspectDir(reason.Pass, 2)

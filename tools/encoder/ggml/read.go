@@ -294,6 +294,9 @@ func scanTokens(r io.ReaderAt, at, size int64, n int, visit func([]byte)) (int64
 func readTensor(c *cursor) (Tensor, error) {
 	start := c.at
 	var word [3]int32
+	if left := c.size - c.at; left < int64(4*len(word)) {
+		return Tensor{}, truncated(c.at, "tensor header needs %d bytes, %d are left: a tensor was cut off, or something was added behind the last one", 4*len(word), left)
+	}
 	for i, what := range []string{"rank", "length of the name", "type"} {
 		v, err := c.i32("tensor header (" + what + ")")
 		if err != nil {

@@ -153,7 +153,7 @@ func TestMalformed(t *testing.T) {
 			binary.LittleEndian.PutUint32(b[tensors+12:], 33)
 			return b
 		}(), Malformed, "multiple of 32"},
-		{"trailing byte", append(bytes.Clone(good), 0), Truncated, "tensor header"},
+		{"trailing byte", append(bytes.Clone(good), 0), Truncated, "12 bytes, 1 are left: a tensor was cut off, or something was added"},
 		{"the same tensor twice", append(bytes.Clone(good), good[tensors:tensors+12+8+len("decoder.positional_embedding")+4*32*3]...), Malformed, "twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
