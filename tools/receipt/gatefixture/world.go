@@ -90,9 +90,10 @@ const MacHost = "Mac16,10, Apple M4, macOS 15.6 (24G720)"
 func Physical(s *statement.Statement) {
 	p := &s.Predicate
 	p.Lane, p.Provisional = evidence.LanePhysical, p.Provisional[1:]
-	p.LaneIdentity["lane"], p.LaneIdentity["os_build"] = "physical", "24G720"
+	p.LaneIdentity = map[string]string{"lane": "physical", "core_ml": "CoreML.framework", "os_build": "24G720"}
 	p.Materials = slices.DeleteFunc(p.Materials, func(r statement.Resource) bool { return r.Name == statement.MaterialEvaluator })
 	for _, j := range p.Judgements {
+		delete(j.Facts, "double_predictions")
 		if j.Name == "parity" {
 			delete(j.Facts, "kernel_path")
 			j.Facts["core_ml_host"], j.Facts["compute_units_loaded"], j.Notes = MacHost, "all", []reason.Reason{}

@@ -136,7 +136,7 @@ func TestPlacement(t *testing.T) {
 			m.Notes = append(m.Notes, reason.Reason{Code: reason.AneFallback, Where: "stderr line 4", Expected: "no failure of the Neural Engine", Found: "ANECCompile() FAILED"})
 		}, "PLACEMENT_CONTRADICTED"},
 		{"on the emulated lane", func(s *statement.Statement, _ *verdict.Judgement) {
-			s.Predicate.Lane, s.Predicate.LaneIdentity["lane"] = evidence.LaneEmulated, "emulated"
+			s.Predicate.Lane, s.Predicate.LaneIdentity = evidence.LaneEmulated, map[string]string{"lane": "emulated"}
 		}, "on lane emulated"},
 		{"seen and not told of", func(s *statement.Statement, _ *verdict.Judgement) {
 			s.Predicate.Placement = "not observed"

@@ -90,6 +90,9 @@ func (s *Statement) checkLane() error {
 	if own := p.LaneIdentity["lane"]; own != string(p.Lane) {
 		return fmt.Errorf("receipt: lane is %q, but its identity is of lane %q", p.Lane, own)
 	}
+	if err := checkIdentity(p.Lane, p.LaneIdentity); err != nil {
+		return err
+	}
 	if p.Lane != evidence.LanePhysical {
 		return nil
 	}

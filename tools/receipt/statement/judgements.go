@@ -2,6 +2,7 @@ package statement
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
@@ -106,6 +107,12 @@ func (s *Statement) hold(j *verdict.Judgement) []reason.Reason {
 	}
 	for _, fact := range k.About {
 		f.Text(fact, row(fact).In(s))
+	}
+	// Where something ran is said by one judgement alone.
+	for _, fact := range slices.Sorted(maps.Keys(j.Facts)) {
+		if j.Name != Placement && placement.IsFact(fact) {
+			f.Fail(fact, "no such fact: only "+Placement+" says where something runs", fmt.Sprint(j.Facts[fact]))
+		}
 	}
 	// What it says beyond that must be the receipt's too.
 	for i := range bounds {

@@ -9,13 +9,38 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
 )
 
 // byCoreML and byEvaluator are facts that only the one or the other leaves.
 var (
 	byCoreML    = []string{verdict.FactCoreMLHost, verdict.FactUnitsLoaded, verdict.FactUnitsAsked, verdict.FactLoadAttempts}
-	byEvaluator = []string{verdict.FactEvaluator}
+	byEvaluator = []string{verdict.FactEvaluator, judge.FactDoublePredictions}
 )
+
+// Members of a lane's identity that the other lane's never has, as the rules core_ml_identity and emulated_identity write them.
+var (
+	ofMac      = []string{"os_version", "os_build", "hardware", "chip", "xcode_version", "xcode_build"}
+	ofEmulated = []string{"bridge", "version", "protocol", "evaluator", "baseline", "double"}
+)
+
+// checkIdentity refuses an identity of one lane that has what only the other lane's has: an emulated run that names a Mac, or
+// a Mac whose Core ML is the double.
+func checkIdentity(lane evidence.Lane, identity map[string]string) error {
+	foreign := ofMac
+	if lane == evidence.LanePhysical {
+		foreign = ofEmulated
+		if by := identity["core_ml"]; by == evidence.CoreMLDouble || by == evidence.CoreMLStandIn {
+			return fmt.Errorf("receipt: lane is %s, but its identity's core_ml is %s", lane, by)
+		}
+	}
+	for _, member := range foreign {
+		if value, ok := identity[member]; ok {
+			return fmt.Errorf("receipt: lane is %s, but its identity has the member %s (%q), which only the other lane's has", lane, member, value)
+		}
+	}
+	return nil
+}
 
 // checkSource compares what computed a judgement's numbers with the lane and its identity: what was expected and what was
 // found, both "" where they agree. Numbers that pass must say it.

@@ -3,7 +3,6 @@ package statement
 import (
 	"fmt"
 
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -41,16 +40,14 @@ func seen(j *verdict.Judgement) bool {
 	return ok && len(placement.CheckFacts(j, known)) == 0
 }
 
-// contradiction is what does not allow a placement that its own judgement sees: the run's log says that the device failed.
+// contradiction is what does not allow a placement that its own judgement sees: the log of a run, or of Core ML's own numbers, says that the device failed.
 func (p *Predicate) contradiction() []reason.Reason {
-	markers := p.Judgement(judgements.Markers)
-	if markers == nil {
-		return nil
-	}
 	var out []reason.Reason
-	for _, n := range markers.Notes {
-		if n.Code == reason.AneFallback {
-			out = append(out, reason.Reason{Code: reason.PlacementContradicted, Where: Placement, Expected: "a run whose Neural Engine did not fail", Found: n.Found})
+	for _, j := range p.Judgements {
+		for _, n := range j.Notes {
+			if n.Code == reason.AneFallback {
+				out = append(out, reason.Reason{Code: reason.PlacementContradicted, Where: Placement, Expected: "runs whose Neural Engine did not fail", Found: j.Name + ": " + n.Found})
+			}
 		}
 	}
 	return out

@@ -196,6 +196,25 @@ func TestResigned(t *testing.T) {
 			j.Facts["instrument"], j.Facts["placement"] = "MLComputePlan", "Neural Engine"
 			p.Judgements = append(p.Judgements, j)
 		}, "RECEIPT_MALFORMED"},
+		{"R43 placement in another judgement's facts", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			f := p.Judgement("contract").Facts
+			f["instrument"], f["placement"] = "MLComputePlan", "Neural Engine 100.0 %"
+		}, "JUDGEMENT_DIFFERS"},
+		{"R43 a share of the Neural Engine among the numbers", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			parityFacts(p, map[string]any{"share_neural_engine": 1})
+		}, "JUDGEMENT_DIFFERS"},
+		{"L01 an emulated run whose lane names a Mac", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.LaneIdentity["os_build"], p.LaneIdentity["chip"] = "24G720", "Apple M4"
+		}, "RECEIPT_MALFORMED"},
+		{"R21 a canary whose encoder ran", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("canary").Facts["encoder_runs"] = 4
+		}, "JUDGEMENT_DIFFERS"},
+		{"R20 a contrast that the double served", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("contrast").Facts["double_predictions"] = 1
+		}, "JUDGEMENT_DIFFERS"},
+		{"R22 fewer edits than words are missing", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("transcript").Facts["coreml_words"] = 1
+		}, "JUDGEMENT_DIFFERS"},
 		{"R44 files without bytes", func(_ *testing.T, _ *scene, p *statement.Predicate) {
 			for i := range p.EncoderFiles {
 				p.EncoderFiles[i].Size = 0

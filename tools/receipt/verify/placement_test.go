@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -39,6 +40,34 @@ func TestPlacementDemanded(t *testing.T) {
 		{"a plan of another encoder", func(_ *statement.Statement, j *verdict.Judgement) {
 			j.Facts["encoder_digest"] = strings.Repeat("0", 64)
 		}, "JUDGEMENT_DIFFERS"},
+		{"R43 operations of nothing, and their share", func(_ *statement.Statement, j *verdict.Judgement) {
+			j.Facts["operations_neural_engine"], j.Facts["operations"] = 0, 2
+		}, "RECEIPT_MALFORMED"},
+		{"R12 more breaks than operations allow", func(_ *statement.Statement, j *verdict.Judgement) {
+			j.Facts["chain_breaks"] = 13
+		}, "RECEIPT_MALFORMED"},
+		{"R23 a note of breaks that its facts do not have", func(_ *statement.Statement, j *verdict.Judgement) {
+			j.Add(reason.PlacementChainBroken, "e", "one chain", "9 breaks")
+		}, "RECEIPT_MALFORMED"},
+		{"R12 a recording beside the plan, of impossible counts", func(_ *statement.Statement, j *verdict.Judgement) {
+			j.Facts["trace_predictions"], j.Facts["trace_intervals"], j.Facts["trace_busy_ms"] = -5, "many", 0
+		}, "RECEIPT_MALFORMED"},
+		{"R43 power in words of its own", func(_ *statement.Statement, j *verdict.Judgement) {
+			j.Facts["power"] = "12 W, which proves the Neural Engine"
+		}, "RECEIPT_MALFORMED"},
+		{"R43 the stand-in beside, with a share above 1", func(s *statement.Statement, j *verdict.Judgement) {
+			byTrace(s, j)
+			j.Facts["framework"], j.Facts["share_neural_engine"] = "stand-in", 7
+		}, "RECEIPT_MALFORMED"},
+		{"R43 a recording in which nothing was busy", func(s *statement.Statement, j *verdict.Judgement) {
+			byTrace(s, j)
+			j.Facts["trace_busy_ms"] = 0
+		}, "RECEIPT_MALFORMED"},
+		{"seen by a recording", byTrace, ""},
+		{"R43 a Neural Engine that failed in the parity run", func(s *statement.Statement, _ *verdict.Judgement) {
+			p := s.Predicate.Judgement("parity")
+			p.Notes = append(p.Notes, reason.Reason{Code: reason.AneFallback, Where: "x", Expected: "y", Found: "ANECCompile() FAILED"})
+		}, "PLACEMENT_CONTRADICTED"},
 		{"no digest of the plan", func(_ *statement.Statement, j *verdict.Judgement) { delete(j.Facts, "plan_sha256") }, "RECEIPT_MALFORMED"},
 		{"a judgement that did not pass", func(s *statement.Statement, j *verdict.Judgement) {
 			j.Add(reason.PlacementShare, "e.mlmodelc", "at least 0.9", "0.4")
@@ -68,6 +97,20 @@ func TestPlacementDemanded(t *testing.T) {
 	}
 }
 
+// byTrace lets a placement go by a recording in place of a plan.
+func byTrace(s *statement.Statement, j *verdict.Judgement) {
+	known, err := policy.Frozen("placement_trace_v1")
+	if err != nil {
+		panic(err)
+	}
+	j.Policy = &verdict.PolicyRef{Name: known.Name, SHA256: known.SHA256}
+	s.Predicate.Policies[len(s.Predicate.Policies)-1] = statement.PolicyRef{Name: known.Name, Kind: known.Kind, SHA256: known.SHA256, Frozen: true}
+	j.Facts["instrument"] = "Instruments trace"
+	j.Facts["trace_sha256"], j.Facts["trace_intervals"], j.Facts["trace_predictions"], j.Facts["trace_busy_ms"] = strings.Repeat("a", 64), 100, 100, 5.5
+	claim := "100 predictions of the encoder on Neural Engine, recorded (Instruments trace)"
+	j.Facts["placement"], s.Predicate.Placement = claim, claim
+}
+
 // TestPlacementAgain holds that a placement is judged again from the plan that it names, and that no other plan is taken for it.
 func TestPlacementAgain(t *testing.T) {
 	other := placementtest.Broken("ios16.softmax", computeplan.CPU)
@@ -87,7 +130,7 @@ func TestPlacementAgain(t *testing.T) {
 		}, "JUDGEMENT_DIFFERS", false},
 		{"another share of the same plan", map[string]any{"share_neural_engine": 0.999999, "share_cpu": 0.000001, "share_gpu": 0,
 			"placement": "Neural Engine 100.0 %, CPU 0.0 % of the estimated cost, planned (MLComputePlan)"}, sameRecord, "JUDGEMENT_DIFFERS", false},
-		{"a recording that it was not judged from", map[string]any{"trace_sha256": strings.Repeat("c", 64)}, sameRecord, "", true},
+		{"a recording that it was not judged from", map[string]any{"trace_sha256": strings.Repeat("c", 64), "trace_intervals": 9, "trace_predictions": 9, "trace_busy_ms": 5.5}, sameRecord, "", true},
 	} {
 		s := newScene(t)
 		receipt, err := statement.Decode(s.payload)

@@ -60,8 +60,8 @@ func TestDoubleCountMissing(t *testing.T) {
 		if c.code == "" && j.Verdict != reason.Pass || c.code != "" && (j.Verdict == reason.Pass || !j.Has(c.code)) {
 			t.Errorf("%s: found %s, %v, want %q", name, j.Verdict, j.Reasons, c.code)
 		}
-		if j.Verdict == reason.Pass && strings.Contains(c.text, count) && j.Facts[factDoublePredictions] != 1 {
-			t.Errorf("%s: fact %s is %v, want 1", name, factDoublePredictions, j.Facts[factDoublePredictions])
+		if j.Verdict == reason.Pass && strings.Contains(c.text, count) && j.Facts[FactDoublePredictions] != 1 {
+			t.Errorf("%s: fact %s is %v, want 1", name, FactDoublePredictions, j.Facts[FactDoublePredictions])
 		}
 	}
 }

@@ -143,7 +143,7 @@ func doubleCount(f *verdict.Judgement, m markers, c counters) {
 		failed, err2 := strconv.Atoi(a.Value(1))
 		if err == nil && err2 == nil && made <= many {
 			total += made // a context for each processor, where there are several
-			f.Facts[factDoublePredictions] = total
+			f.Facts[FactDoublePredictions] = total
 		}
 		switch {
 		case err != nil || err2 != nil || made > many || failed > made || failed > 0 && !m.tells(whispercpp.LinePredictionFailed):

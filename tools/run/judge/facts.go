@@ -22,8 +22,8 @@ const (
 	factContextErrors   = "context_errors"
 	factSystemInfoLines = "system_info_lines"
 	factEncoderRuns     = "encoder_runs"
-	// factDoublePredictions is the double's own count, of a double that counts.
-	factDoublePredictions = "double_predictions"
+	// FactDoublePredictions is the double's own count, of a double that counts.
+	FactDoublePredictions = "double_predictions"
 )
 
 // many bounds counts of lines and words: no log or transcript that is kept has more.
@@ -55,10 +55,16 @@ func CheckFacts(j *verdict.Judgement, gate *policy.Policy) []reason.Reason {
 	for i, key := range []string{factSystemInfoLines, factLoadMarkers, factLoadFailures, factEncodeBuffers, factContextErrors} {
 		f.Count(key, shown[i], shown[i])
 	}
+	// A refusal runs no encoder, and a build of ggml's alone has no double.
+	for _, key := range map[string][]string{Canary: {factEncoderRuns, FactDoublePredictions}, Contrast: {FactDoublePredictions}}[j.Name] {
+		if found, ok := j.Facts[key]; ok {
+			f.Fail(key, "no such fact", fmt.Sprint(found))
+		}
+	}
 	if j.Name != Canary {
 		runs := f.Count(factEncoderRuns, 1, many)
-		if _, counted := j.Facts[factDoublePredictions]; counted {
-			f.Count(factDoublePredictions, runs, runs)
+		if _, counted := j.Facts[FactDoublePredictions]; counted {
+			f.Count(FactDoublePredictions, runs, runs)
 		}
 	}
 	return f.Wrong

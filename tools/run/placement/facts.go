@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
@@ -78,13 +79,17 @@ func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 	if host, ok := j.Facts[verdict.FactCoreMLHost].(string); !ok || !strings.HasSuffix(host, "("+build+")") {
 		f.Fail(verdict.FactCoreMLHost, "the machine, with build ("+build+")", fmt.Sprint(j.Facts[verdict.FactCoreMLHost]))
 	}
-	if by == ByPlan {
-		checkPlan(f, j, p)
-	} else {
-		f.Digest(FactTrace)
-		intervals := f.Count(FactIntervals, 1, 1<<30)
-		f.Count(FactPredictions, max(1, int(p.Thresholds[tracePredictionsMin])), max(1, intervals))
-		f.Number(FactBusy, 0, math.MaxFloat32)
+	// What lies beside the instrument that decides is compared too: a reader sees it.
+	if _, beside := j.Facts[FactPlan]; by == ByPlan || beside || hasAny(j, planFacts) {
+		checkPlan(f, j, p, by == ByPlan)
+	}
+	if _, beside := j.Facts[FactTrace]; by == ByTrace || beside || hasAny(j, traceFacts) {
+		checkTrace(f, p, by == ByTrace)
+	}
+	for _, key := range []string{FactPower, FactPowerControl} {
+		if _, ok := j.Facts[key]; ok {
+			f.Match(key, powerForm)
+		}
 	}
 	if len(f.Wrong) == 0 {
 		f.Text(verdict.FactPlacement, claim(j))
@@ -92,22 +97,83 @@ func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 	return f.Wrong
 }
 
-func checkPlan(f *verdict.FactReader, j *verdict.Judgement, p *policy.Policy) {
-	f.Text(FactFramework, computeplan.FrameworkApple)
-	f.Text(verdict.FactUnitsAsked, computeplan.AllUnits)
+// planFacts and traceFacts are what the two instruments leave.
+var (
+	planFacts  = []string{FactFramework, FactOperations, FactBreaks, factShare(computeplan.NeuralEngine), factShare(computeplan.GPU), factShare(computeplan.CPU), factShare(computeplan.Unknown)}
+	traceFacts = []string{FactIntervals, FactPredictions, FactBusy}
+)
+
+func hasAny(j *verdict.Judgement, keys []string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		_, ok := j.Facts[key]
+		return ok
+	})
+}
+
+// IsFact says whether a key is one by which this judgement alone speaks: no other may say where something ran.
+func IsFact(key string) bool {
+	for _, own := range slices.Concat(planFacts, traceFacts, []string{verdict.FactInstrument, verdict.FactPlacement, FactDevice, FactPlan, FactTrace, FactPower, FactPowerControl}) {
+		if key == own {
+			return true
+		}
+	}
+	return strings.HasPrefix(key, factShare("")) || strings.HasPrefix(key, factOperations(""))
+}
+
+// powerForm is how a reading of power reads.
+var powerForm = regexp.MustCompile(`^(?:no Neural Engine power in \d+ samples|Neural Engine power above zero in \d+ of \d+ samples, mean \d+\.\d{3} W, largest \d+\.\d{3} W)$`)
+
+// checkPlan checks what a plan left; decides says whether the pass rests on it. A plan beside a recording may be one that nobody could read.
+func checkPlan(f *verdict.FactReader, j *verdict.Judgement, p *policy.Policy, decides bool) {
+	if decides {
+		f.Text(FactFramework, computeplan.FrameworkApple)
+		f.Text(verdict.FactUnitsAsked, computeplan.AllUnits)
+	} else if _, ok := j.Facts[FactFramework]; ok {
+		f.Text(FactFramework, computeplan.FrameworkApple, computeplan.FrameworkStandIn)
+	}
 	f.Digest(FactPlan)
-	total, operations := 0.0, 0
+	if !decides && !hasAny(j, planFacts[1:]) {
+		return
+	}
+	total, operations, on := 0.0, 0, 0
 	for _, d := range computeplan.Devices {
 		least := 0.0
-		if d == Demanded(p) {
+		if decides && d == Demanded(p) {
 			least = p.Thresholds[planShareMin]
 		}
-		total += f.Number(factShare(d), least, 1)
-		operations += f.Count(factOperations(d), 0, 1<<30)
+		n := f.Count(factOperations(d), 0, 1<<30)
+		if operations += n; d == Demanded(p) {
+			on = n
+		}
+		if _, weighed := j.Facts[factShare(d)]; !decides && !weighed {
+			continue // a plan without costs
+		}
+		share := f.Number(factShare(d), least, 1)
+		if total += share; share > 0 && n == 0 {
+			f.Fail(factOperations(d), "operations that the share is of", "none")
+		}
 	}
-	if !(math.Abs(total-1) < 1e-5) {
+	if (decides || total > 0) && !(math.Abs(total-1) < 1e-5) {
 		f.Fail(factShare(Demanded(p)), "shares that add up to 1", fmt.Sprint(total))
 	}
 	f.Count(FactOperations, operations, operations)
-	f.Count(FactBreaks, 0, operations)
+	// A break has an operation of the device on either side, and one of another device in it.
+	breaks := f.Count(FactBreaks, 0, max(0, min(on-1, operations-on)))
+	if noted := slices.ContainsFunc(j.Notes, func(r reason.Reason) bool { return r.Code == reason.PlacementChainBroken }); noted != (breaks > 0) {
+		f.Fail(FactBreaks, fmt.Sprintf("a note %s where there are breaks, and none elsewhere", reason.PlacementChainBroken), fmt.Sprintf("%d breaks, noted: %v", breaks, noted))
+	}
+}
+
+// checkTrace checks what a recording left; decides says whether the pass rests on it.
+func checkTrace(f *verdict.FactReader, p *policy.Policy, decides bool) {
+	least := 0
+	if decides {
+		least = max(1, int(p.Thresholds[tracePredictionsMin]))
+	}
+	f.Digest(FactTrace)
+	intervals := f.Count(FactIntervals, least, 1<<30)
+	predictions := f.Count(FactPredictions, least, max(least, intervals))
+	if busy := f.Number(FactBusy, 0, math.MaxFloat32); (busy > 0) != (predictions > 0) {
+		f.Fail(FactBusy, "a time above zero for predictions, and none without", fmt.Sprint(busy))
+	}
 }

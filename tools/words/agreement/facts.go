@@ -22,11 +22,20 @@ func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 		return f.Wrong
 	}
 	want := f.Count(factReferenceWords, 1, manyWords)
-	f.Count(wordsFact("coreml"), 1, manyWords)
+	coreml := f.Count(wordsFact("coreml"), 1, manyWords)
 	ggml := f.Count(wordsFact("contrast"), 1, manyWords)
 	edits := f.Count(editsFact("coreml"), 0, manyWords)
-	f.Count(editsFact("contrast"), 0, manyWords)
-	f.Count(factEncodersEdits, 0, l.EncodersEditsMax(ggml))
+	contrast := f.Count(editsFact("contrast"), 0, manyWords)
+	encoders := f.Count(factEncodersEdits, 0, l.EncodersEditsMax(ggml))
+	// An edit changes the number of words by one at most.
+	for _, d := range []struct {
+		key         string
+		edits, a, b int
+	}{{editsFact("coreml"), edits, coreml, want}, {editsFact("contrast"), contrast, ggml, want}, {factEncodersEdits, encoders, coreml, ggml}} {
+		if least := max(d.a-d.b, d.b-d.a); d.edits >= 0 && d.edits < least {
+			f.Fail(d.key, fmt.Sprintf("at least %d between %d and %d words", least, d.a, d.b), fmt.Sprint(d.edits))
+		}
+	}
 	given := f.Number(factReferenceRate, 0, l.ReferenceRateMax)
 	if want > 0 {
 		if rate, _ := l.ReferenceRate(edits, want); !(math.Abs(rate-given) < 1e-12) {
