@@ -47,7 +47,7 @@ the negative control is for.`,
 			}
 			r := report{verdict.From(binary.Check(args[0], id, want)...), map[string]any{
 				"sha256": id.SHA256, "format": id.Format, "platform": id.OS + " " + id.Arch, "min_os": id.MinOS, "sdk": id.SDK, "id": id.ID,
-				"loader": id.Loader, "libraries": id.Libraries, "rpaths": id.RPaths, "loader_environment": id.Environment, "coreml_symbols": id.Symbols, "coreml_texts": len(id.Texts),
+				"loader": id.Loader, "libraries": id.Libraries, "library_versions": id.Versions, "rpaths": id.RPaths, "loader_environment": id.Environment, "coreml_symbols": id.Symbols, "coreml_texts": len(id.Texts),
 				"coreml_framework": id.LinksCoreML(), "coreml_double": id.Double, "coreml_stand_in": id.StandIn, "signature": id.Signature, "signature_broken": id.Broken, "bytes_behind_signature": id.Behind, "cdhash": id.CDHash,
 			}}
 			return r.print(cmd.OutOrStdout(), args[0], asJSON)

@@ -57,6 +57,7 @@ func (id *Identity) readELF(name string, data []byte) error {
 		}
 	}
 	id.Symbols = keepBridge(names)
+	id.Versions = versionNeeds(f)
 	return nil
 }
 

@@ -47,6 +47,8 @@ type Identity struct {
 	Loader string `json:"loader"`
 	// Libraries are the names under which the loader will look for libraries, frameworks among them.
 	Libraries []string `json:"libraries"`
+	// Versions are the newest versions of libraries' interfaces that an ELF asks for, as "libc.so.6 GLIBC_2.38".
+	Versions []string `json:"library_versions"`
 	// RPaths are folders that the file adds to the search.
 	RPaths []string `json:"rpaths"`
 	// Environment are settings for the loader that a Mach-O carries (DYLD_…=…).
@@ -125,7 +127,7 @@ func damage(err error, data []byte) string {
 
 // Parse is [Inspect] on bytes in memory; name is what errors call them.
 func Parse(name string, data []byte) (*Identity, error) {
-	id := &Identity{Libraries: []string{}, RPaths: []string{}, Environment: []string{}, Symbols: []string{}, Texts: []string{}}
+	id := &Identity{Libraries: []string{}, Versions: []string{}, RPaths: []string{}, Environment: []string{}, Symbols: []string{}, Texts: []string{}}
 	var err error
 	switch {
 	case bytes.HasPrefix(data, []byte("\x7fELF")):
