@@ -287,6 +287,9 @@ func (s *Statement) checkPass() error {
 			return &reason.Error{Reason: r}
 		}
 	}
+	if err := p.checkEncoder(); err != nil {
+		return err
+	}
 	return p.checkPolicies()
 }
 

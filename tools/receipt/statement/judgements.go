@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
@@ -144,6 +145,28 @@ func (s *Statement) hold(j *verdict.Judgement) []reason.Reason {
 		return append(f.Wrong, k.Check(j, known)...)
 	}
 	return f.Wrong
+}
+
+// compressed is the class of a precision of compressed weights.
+const compressed = "compressed"
+
+// checkEncoder compares what contract and parity say of the one encoder: its precision decides which policy its numbers go by.
+func (p *Predicate) checkEncoder() error {
+	contract, numbers := p.Judgement(artifact.JudgementName), p.Judgement(parity.Name)
+	if contract == nil || numbers == nil {
+		return nil
+	}
+	for _, fact := range []string{verdict.FactPrecision, verdict.FactEncoderForm} {
+		a, b := contract.Facts[fact], numbers.Facts[fact]
+		// Numbers are of compressed weights by their bits, or pruned ones: of both the contract says "compressed".
+		if text, _ := b.(string); fact == verdict.FactPrecision && a == compressed && (strings.HasPrefix(text, compressed) || text == "pruned") {
+			continue
+		}
+		if a != b {
+			return reason.Errorf(reason.JudgementDiffers, numbers.Name+"."+fact, fmt.Sprintf("%v, as %s says", a, contract.Name), "%v", b)
+		}
+	}
+	return nil
 }
 
 func policyText(j *verdict.Judgement) string {

@@ -141,7 +141,7 @@ func TestOtherJudgements(t *testing.T) {
 // TestLaxPolicy holds that a receipt says so when its numbers were judged by a policy that does not satisfy the release gate.
 func TestLaxPolicy(t *testing.T) {
 	w := gatefixture.New(t)
-	w.Parity.Facts["precision"], w.Parity.Facts["satisfies_gate"] = "float16", false
+	w.Parity.Facts["precision"], w.Contract.Facts["precision"], w.Parity.Facts["satisfies_gate"] = "float16", "float16", false
 	w.Under(t, w.Parity, "fp16_v1")
 	w.Write(t)
 	p := decoded(t, w).Predicate

@@ -56,6 +56,9 @@ func TestResigned(t *testing.T) {
 	parityFacts := func(p *statement.Predicate, facts map[string]any) {
 		for key, value := range facts {
 			p.Judgement("parity").Facts[key] = value
+			if key == "precision" {
+				p.Judgement("contract").Facts[key] = strings.TrimRight(value.(string), "48")
+			}
 		}
 	}
 	for _, c := range []struct {
@@ -138,6 +141,12 @@ func TestResigned(t *testing.T) {
 		{"R15 a contract of no tensors", func(_ *testing.T, _ *scene, p *statement.Predicate) {
 			f := p.Judgement("contract").Facts
 			f["tensors"], f["tensors_matched"] = 0, 0
+		}, "JUDGEMENT_DIFFERS"},
+		{"R08 numbers of float32, a contract of float16", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("contract").Facts["precision"] = "float16"
+		}, "JUDGEMENT_DIFFERS"},
+		{"R08 numbers of a package, a contract of a compiled encoder", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			parityFacts(p, map[string]any{"encoder_form": "mlpackage"})
 		}, "JUDGEMENT_DIFFERS"},
 		{"R16 a contract over nothing", func(_ *testing.T, _ *scene, p *statement.Predicate) {
 			p.Judgement("contract").Facts = map[string]any{}
@@ -291,7 +300,7 @@ func TestZeroDigest(t *testing.T) {
 // TestProfiles holds what each profile demands, and that what it does not is listed.
 func TestProfiles(t *testing.T) {
 	lax := func(t *testing.T, w *gatefixture.World) {
-		w.Parity.Facts["precision"], w.Parity.Facts["satisfies_gate"] = "float16", false
+		w.Parity.Facts["precision"], w.Contract.Facts["precision"], w.Parity.Facts["satisfies_gate"] = "float16", "float16", false
 		w.Under(t, w.Parity, "fp16_v1")
 	}
 	bare := func(_ *testing.T, w *gatefixture.World) {

@@ -28,6 +28,7 @@ func TestThresholds(t *testing.T) {
 		s := newScene(t)
 		s.demands.Profile = statement.ProfileNumbers
 		s.world.Parity.Facts["precision"], s.world.Parity.Facts["satisfies_gate"] = map[string]string{"fp32_v2": "float32", "fp16_v1": "float16"}[c.policy], c.policy == "fp32_v2"
+		s.world.Contract.Facts["precision"] = s.world.Parity.Facts["precision"]
 		s.world.Under(t, s.world.Parity, c.policy)
 		s.rebuild(t)
 		s.bend(t, func(p *statement.Predicate) {

@@ -71,6 +71,7 @@ func TestReleaseAttacks(t *testing.T) {
 		for key, value := range map[string]any{"precision": "compressed4", "satisfies_gate": false, "snr_db": 6, "cosine": 0.9} {
 			w.Parity.Facts[key] = value
 		}
+		w.Contract.Facts["precision"] = "compressed"
 		w.Under(t, w.Parity, "int4_v1")
 	})
 	bare := onBoth(t, "//bare:receipt", "bare", func(w *gatefixture.World) {
