@@ -52,7 +52,7 @@ func TestClauses(t *testing.T) {
 			edit(t, mil(enc), "(tensor<fp32, [1, 80, 40]> logmel_data)", "(tensor<fp16, [1, 80, 40]> logmel_data)")
 			describe(t, enc, func(d *bundle.CoreMLData) { input(d).Array.DType = spec.ArrayFloat16 })
 		}, []string{"INPUT_TYPE"}},
-		{"float16 output", func(t *testing.T, enc string) {
+		{"float16 output (B04)", func(t *testing.T, enc string) {
 			edit(t, mil(enc), "tensor<fp32, [1, 20, 48]> output = ", "tensor<fp16, [1, 20, 48]> output = ")
 			describe(t, enc, func(d *bundle.CoreMLData) { output(d).Array.DType = spec.ArrayFloat16 })
 		}, []string{"OUTPUT_TYPE"}},
@@ -60,14 +60,14 @@ func TestClauses(t *testing.T) {
 			edit(t, mil(enc), "tensor<fp32, [1, 20, 48]> output = ", "tensor<fp64, [1, 20, 48]> output = ")
 			describe(t, enc, func(d *bundle.CoreMLData) { output(d).Array.DType = spec.ArrayDouble })
 		}, []string{"OUTPUT_TYPE"}},
-		{"128 mels for a model of 80", func(t *testing.T, enc string) { inputShape(t, enc, "[1, 128, 40]", 1, 128, 40) }, []string{"N_MELS_MISMATCH"}},
+		{"128 mels for a model of 80 (A26, A33)", func(t *testing.T, enc string) { inputShape(t, enc, "[1, 128, 40]", 1, 128, 40) }, []string{"N_MELS_MISMATCH"}},
 		{"half the frames", func(t *testing.T, enc string) { inputShape(t, enc, "[1, 80, 20]", 1, 80, 20) }, []string{"INPUT_SHAPE"}},
 		{"rank 4 input", func(t *testing.T, enc string) { inputShape(t, enc, "[1, 80, 1, 40]", 1, 80, 1, 40) }, []string{"INPUT_SHAPE"}},
 		{"a batch", func(t *testing.T, enc string) { inputShape(t, enc, "[8, 80, 40]", 8, 80, 40) }, []string{"INPUT_SHAPE"}},
 		{"transposed input", func(t *testing.T, enc string) { inputShape(t, enc, "[1, 40, 80]", 1, 40, 80) }, []string{"INPUT_SHAPE"}},
 		{"output too large", func(t *testing.T, enc string) { outputShape(t, enc, "[1, 40, 48]", 1, 40, 48) }, []string{"OUTPUT_SHAPE"}},
 		{"output too small", func(t *testing.T, enc string) { outputShape(t, enc, "[1, 10, 48]", 1, 10, 48) }, []string{"OUTPUT_SHAPE"}},
-		{"output of batch 2", func(t *testing.T, enc string) { outputShape(t, enc, "[2, 20, 48]", 2, 20, 48) }, []string{"OUTPUT_SHAPE"}},
+		{"output of batch 2 (B09)", func(t *testing.T, enc string) { outputShape(t, enc, "[2, 20, 48]", 2, 20, 48) }, []string{"OUTPUT_SHAPE"}},
 		{"output without its batch", func(t *testing.T, enc string) { outputShape(t, enc, "[20, 48]", 20, 48) }, []string{"OUTPUT_SHAPE"}},
 		{"channels first", func(t *testing.T, enc string) { outputShape(t, enc, "[1, 48, 20]", 1, 48, 20) }, []string{"OUTPUT_CHANNEL_FIRST"}},
 		{"channels first, rank 4", func(t *testing.T, enc string) { outputShape(t, enc, "[1, 48, 1, 20]", 1, 48, 1, 20) }, []string{"OUTPUT_CHANNEL_FIRST"}},

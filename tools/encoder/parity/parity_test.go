@@ -136,10 +136,10 @@ func TestVerdicts(t *testing.T) {
 		candidate Tensor
 		want      []string
 	}{
-		"equal":                {bent(func([]float64) {}), nil},
-		"101 dB":               {noisy(101), nil},
-		"99 dB":                {noisy(99), []string{"PARITY_SNR"}},
-		"34 dB, cosine 0.9998": {noisy(34), []string{"PARITY_SNR", "PARITY_COSINE"}},
+		"equal":                      {bent(func([]float64) {}), nil},
+		"101 dB":                     {noisy(101), nil},
+		"99 dB":                      {noisy(99), []string{"PARITY_SNR"}},
+		"34 dB, cosine 0.9998 (A50)": {noisy(34), []string{"PARITY_SNR", "PARITY_COSINE"}},
 		"gain of 1 %": {bent(func(v []float64) {
 			for i := range v {
 				v[i] *= 1.01

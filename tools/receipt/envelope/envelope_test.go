@@ -112,7 +112,7 @@ func TestRefused(t *testing.T) {
 		{"no key id", list(fmt.Sprintf(`{"sig":%q}`, sigOf(good))), ""},
 		{"and a stranger's", list(mine, entry(other.ID(), sigOf(forOther))), ""},
 
-		{"no signatures", list(), "UNSIGNED_ENVELOPE"},
+		{"no signatures (D03)", list(), "UNSIGNED_ENVELOPE"},
 		{"null signatures", field(good, `[`+good[strings.Index(good, `[`)+1:strings.Index(good, `]`)]+`]`, "null"), "ENVELOPE_MALFORMED"},
 		{"bare statement", `{"_type":"https://in-toto.io/Statement/v1","predicateType":"https://example.invalid/other/v1"}`, "UNSIGNED_ENVELOPE"},
 		{"other payload type", field(good, envelope.PayloadType, "text/plain"), "PAYLOAD_TYPE"},
@@ -123,7 +123,7 @@ func TestRefused(t *testing.T) {
 		{"mine and a nameless bad one", list(mine, fmt.Sprintf(`{"sig":%q}`, sigOf(forOther))), "SIGNATURE_INVALID"},
 		{"mine twice", list(mine, mine), "ENVELOPE_MALFORMED"},
 		{"mine among too many", list(append(slices.Repeat([]string{entry(other.ID(), sigOf(forOther))}, 100), mine)...), "ENVELOPE_MALFORMED"},
-		{"another payload", field(good, b64, base64.StdEncoding.EncodeToString([]byte(`{"n":0.10000000149011612}`))), "SIGNATURE_INVALID"},
+		{"another payload (D10)", field(good, b64, base64.StdEncoding.EncodeToString([]byte(`{"n":0.10000000149011612}`))), "SIGNATURE_INVALID"},
 		{"unknown member", field(good, `"payloadType"`, `"extra":1,"payloadType"`), "ENVELOPE_MALFORMED"},
 		{"unknown member of a signature", field(good, `"sig"`, `"cert":"x","sig"`), "ENVELOPE_MALFORMED"},
 		{"duplicate key", field(good, `"payload":`, `"payload":"","payload":`), "ENVELOPE_MALFORMED"},
@@ -147,7 +147,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestBase64 holds both alphabets, each strictly.
+// TestBase64 holds both alphabets, each strictly (D08).
 func TestBase64(t *testing.T) {
 	signer, verifier := envelopetest.Pair(t, envelopetest.Ed25519(t))
 	for _, payload := range []string{"\xfb\xff", "\xfb\xff\xbf", "a", ""} {

@@ -130,7 +130,7 @@ func TestVerify(t *testing.T) {
 			s.demands.Lane, s.demands.Judgements = evidence.LaneEmulated, []string{judge.Canary}
 		}, reason.Pass, ""},
 
-		{"another predicate, truly signed", func(t *testing.T, s *scene) { s.edit(t, statement.PredicateType, "https://example.invalid/other/v1") }, reason.Failed, "PREDICATE_TYPE"},
+		{"another predicate, truly signed (D05)", func(t *testing.T, s *scene) { s.edit(t, statement.PredicateType, "https://example.invalid/other/v1") }, reason.Failed, "PREDICATE_TYPE"},
 		{"another statement", func(t *testing.T, s *scene) { s.edit(t, statement.StatementType, "https://in-toto.io/Statement/v0.1") }, reason.Failed, "PREDICATE_TYPE"},
 		{"a newer predicate", func(t *testing.T, s *scene) {
 			s.edit(t, statement.PredicateType, strings.Replace(statement.PredicateType, "/v1", "/v2", 1))
@@ -160,7 +160,7 @@ func TestVerify(t *testing.T) {
 			s.rebuild(t)
 			s.edit(t, `"schema":1,"toolchain":{"compiler":"clang"},"verdict":"fail"}`, `"schema":1,"toolchain":{"compiler":"clang"},"verdict":"pass"}`)
 		}, reason.Failed, "RECEIPT_MALFORMED"},
-		{"subject left out", func(t *testing.T, s *scene) {
+		{"subject left out (D02, D13)", func(t *testing.T, s *scene) {
 			i := strings.Index(string(s.payload), `"subject":[{`)
 			s.payload = []byte(string(s.payload[:i]) + `"subject":[]}`)
 		}, reason.Failed, "RECEIPT_MALFORMED"},
@@ -206,7 +206,7 @@ func TestVerify(t *testing.T) {
 			s.edit(t, sum, zero)
 		}, reason.Failed, "POLICY_DEMANDED"},
 		{"judgement that is not there", func(_ *testing.T, s *scene) { s.demands.Judgements = []string{"words"} }, reason.Failed, "JUDGEMENT_DEMANDED"},
-		{"another OS build", func(_ *testing.T, s *scene) { s.demands.OSBuild = "24G720" }, reason.Unknown, "OS_BUILD_STALE"},
+		{"another OS build (B07)", func(_ *testing.T, s *scene) { s.demands.OSBuild = "24G720" }, reason.Unknown, "OS_BUILD_STALE"},
 		{"age that nobody vouches for", func(_ *testing.T, s *scene) { s.demands.MaxAge = time.Hour }, reason.Unknown, "AGE_UNKNOWN"},
 		{"young enough", func(t *testing.T, s *scene) {
 			s.seal(t, noon.Add(-time.Minute), half, half, half)
@@ -242,7 +242,7 @@ func TestVerify(t *testing.T) {
 			s.world.File(t, "ggml-model-encoder.mlmodelc/weights/weight2.bin", "x")
 		}, reason.Failed, "FILE_MISMATCH"},
 		{"named file", func(_ *testing.T, s *scene) { s.files.Others = []string{s.world.Spec.Audio, s.world.Spec.Encoder} }, reason.Pass, ""},
-		{"unnamed file", func(t *testing.T, s *scene) { s.files.Others = []string{s.world.File(t, "notes.mcpb", "x")} }, reason.Failed, "FILE_UNLISTED"},
+		{"unnamed file (D18, D20)", func(t *testing.T, s *scene) { s.files.Others = []string{s.world.File(t, "notes.mcpb", "x")} }, reason.Failed, "FILE_UNLISTED"},
 		{"release with an unnamed file", func(t *testing.T, s *scene) {
 			s.world.File(t, "release/ggml-model.bin", "model")
 			s.world.File(t, "release/extra.sha256", "x")

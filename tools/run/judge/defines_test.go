@@ -20,7 +20,7 @@ func TestDefines(t *testing.T) {
 		{"coreml", []string{}, 1},
 		{"coreml", []string{coreml, fallback}, 1},
 		{"coreml_allow_fallback", []string{coreml, fallback}, 0},
-		// The name that CMake once passed, which did nothing.
+		// A41: the name that CMake once passed, which did nothing.
 		{"coreml_allow_fallback", []string{coreml, "WHISPER_USE_COREML_ALLOW_FALLBACK"}, 1},
 		{"coreml_unpatched", []string{coreml}, 0},
 		{"ggml", []string{"NDEBUG"}, 0},

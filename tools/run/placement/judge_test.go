@@ -92,7 +92,7 @@ func TestByPlan(t *testing.T) {
 		{"a failed plan", plan(placementtest.Unfinished(computeplan.Failed, "Failed to build the model execution plan")), "COMPUTE_PLAN_FAILED", "", "Failed to build"},
 		{"an old system", plan(placementtest.Unfinished(computeplan.NotObserved, "MLComputePlan needs macOS 14.4")), "PLACEMENT_NOT_OBSERVED", "", "14.4"},
 		{"a package", plan(placementtest.Unfinished(computeplan.NotAsked, "it holds no coremldata.bin")), "LOAD_NOT_ASKED", "", "coremldata.bin"},
-		{"the CPU, though the Neural Engine is supported", plan(placementtest.Plan("cast a cpu 0.1", "matmul b cpu 0.8", "cast c cpu 0.1")), "PLACEMENT_SHARE", "", "matmul (layer b) on CPU"},
+		{"the CPU, though the Neural Engine is supported (B11)", plan(placementtest.Plan("cast a cpu 0.1", "matmul b cpu 0.8", "cast c cpu 0.1")), "PLACEMENT_SHARE", "", "matmul (layer b) on CPU"},
 		{"softmax on the GPU", plan(placementtest.Broken("ios16.softmax", computeplan.GPU)), "PLACEMENT_SHARE", "PLACEMENT_CHAIN_BROKEN", "ios16.softmax (layer layer_0_softmax_cast_fp16) on GPU"},
 		{"no costs at all", plan(placementtest.Plan("cast a cpu -", "conv b ne -")), "PLACEMENT_UNWEIGHED", "", "none among 2; 1 of them on Neural Engine"},
 		{"costs of zero", plan(placementtest.Plan("cast a cpu 0", "conv b cpu 0")), "PLACEMENT_UNWEIGHED", "", "none among 2; 0 of them"},
@@ -100,7 +100,7 @@ func TestByPlan(t *testing.T) {
 		{"power too", func(g *placement.Given) {
 			g.Power = &power.Reading{Samples: 2, Named: 2, NonZero: 1, MaxWatts: 1, MeanWatts: 0.5}
 		}, "", "POWER_CORROBORATES", ""},
-		{"no power, without a control", func(g *placement.Given) { g.Power = &power.Reading{Samples: 2, Named: 2} }, "", "POWER_SILENT", ""},
+		{"no power, without a control (B19)", func(g *placement.Given) { g.Power = &power.Reading{Samples: 2, Named: 2} }, "", "POWER_SILENT", ""},
 		{"no power, and a control without", func(g *placement.Given) {
 			g.Power, g.Control = &power.Reading{Samples: 2, Named: 2}, &power.Reading{Samples: 2, Named: 2}
 		}, "", "POWER_SILENT", ""},

@@ -202,7 +202,7 @@ func TestIdentity(t *testing.T) {
 		code     string
 	}{
 		{"the same", evidence.LanePhysical, map[string]string{"lane": "physical", "os_build": "24G720", "chip": "Apple M4", "xcode_build": "17A1"}, ""},
-		{"another build", evidence.LanePhysical, map[string]string{"os_build": "24G84", "chip": "Apple M4"}, "WORKER_IDENTITY"},
+		{"another build (C21)", evidence.LanePhysical, map[string]string{"os_build": "24G84", "chip": "Apple M4"}, "WORKER_IDENTITY"},
 		{"a hole", evidence.LanePhysical, map[string]string{"os_build": "24G720"}, "WORKER_IDENTITY"},
 		{"nothing", evidence.LanePhysical, map[string]string{}, "WORKER_IDENTITY"},
 		{"other hardware", evidence.LanePhysical, map[string]string{"os_build": "24G720", "chip": "Apple M4 Pro"}, "WORKER_IDENTITY"},

@@ -121,7 +121,7 @@ func TestJudge(t *testing.T) {
 		{"another build", func(f *Fixture) { f.GGML.Sources = "other pin" }, reason.Failed, []string{"WORDS_SIDES_UNLIKE"}, nil},
 		{"runs decoded otherwise", func(f *Fixture) { f.GGML.Decoding.BeamSize = 5 }, reason.Failed, []string{"WORDS_SIDES_UNLIKE"}, nil},
 		{"source decoded otherwise", func(f *Fixture) { f.Source.Decoding.Timestamps = true }, reason.Unknown, []string{"WORDS_DECODING_DIFFERS"}, nil},
-		{"sampling fallback", func(f *Fixture) {
+		{"sampling fallback (A47)", func(f *Fixture) {
 			for _, d := range []*Decoding{&f.Source.Decoding, &f.GGML.Decoding, &f.CoreML.Decoding} {
 				d.TemperatureIncrement = 0.2
 			}
