@@ -54,6 +54,8 @@ func TestDoubleCountMissing(t *testing.T) {
 		"version 2, a count of another":   {withStderr(t, second, "coreml_double: 3 predictions, 0 failed"), reason.StaleLog},
 		"version 2, two counts":           {withStderr(t, second, count+"\n"+count), reason.StaleLog},
 		"version 2, a count inside text":  {withStderr(t, second, "note: "+count), reason.LogTruncated},
+		"J36 a count of another form":     {withStderr(t, second, "coreml_double: 01 predictions, 0 failed"), reason.PredictionFailed},
+		"J17 a count above the run":       {strings.Replace(second, "whisper_init_state: loading Core ML", count+"\nwhisper_init_state: loading Core ML", 1), reason.StaleLog},
 		"version 2, an excerpt and words": {excerpt, ""},
 	} {
 		j := judgeText(t, []byte(c.text), "coreml")

@@ -139,6 +139,10 @@ func doubleCount(f *verdict.Judgement, m markers, c counters) {
 	}
 	total := 0
 	for i, a := range m.exact[whispercpp.LineDoubleCount] {
+		// It is said when the context is freed, which is after the program's own counters.
+		if end := m.exact[whispercpp.LineTotal]; len(end) > 0 && a.index < end[len(end)-1].index {
+			f.Add(reason.StaleLog, a.where(), "the double's count behind \"whisper_print_timings: total time\"", quote(a.Text))
+		}
 		made, err := strconv.Atoi(a.Value(0))
 		failed, err2 := strconv.Atoi(a.Value(1))
 		if err == nil && err2 == nil && made <= many {
@@ -146,7 +150,7 @@ func doubleCount(f *verdict.Judgement, m markers, c counters) {
 			f.Facts[FactDoublePredictions] = total
 		}
 		switch {
-		case err != nil || err2 != nil || made > many || failed > made || failed > 0 && !m.tells(whispercpp.LinePredictionFailed):
+		case err != nil || err2 != nil || strconv.Itoa(made) != a.Value(0) || strconv.Itoa(failed) != a.Value(1) || made > many || failed > made || failed > 0 && !m.tells(whispercpp.LinePredictionFailed):
 			f.Add(reason.PredictionFailed, a.where(), "no failed prediction", quote(a.Text))
 		case failed > 0: // each of them has a line of its own, which is quoted
 		case made == 0:
