@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -18,7 +19,8 @@ var (
 
 // CheckLabel refuses a name that is not a label of ASCII letters.
 func CheckLabel(name string) error {
-	if !labelForm.MatchString(name) {
+	segments := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == ':' })
+	if !labelForm.MatchString(name) || slices.Contains(segments, ".") || slices.Contains(segments, "..") {
 		return fmt.Errorf("name is %q, expected the label of a target, such as //models:small_receipt", name)
 	}
 	return nil

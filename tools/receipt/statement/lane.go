@@ -2,6 +2,7 @@ package statement
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ func checkIdentity(lane evidence.Lane, identity map[string]string) error {
 	return nil
 }
 
+// macForm is how Core ML's numbers and plans, and a recording, name their machine: hardware, mostly a chip, system and its build.
+var macForm = regexp.MustCompile(`^[^ ,][^()]*, macOS [0-9]+(?:\.[0-9]+)* \([0-9A-Za-z]+\)$`)
+
 // checkSource compares what computed a judgement's numbers with the lane and its identity: what was expected and what was
 // found, both "" where they agree. Numbers that pass must say it.
 func checkSource(j *verdict.Judgement, lane evidence.Lane, identity map[string]string) (expected, found string) {
@@ -63,7 +67,7 @@ func checkSource(j *verdict.Judgement, lane evidence.Lane, identity map[string]s
 	switch {
 	case !ok && j.Verdict == reason.Pass && (j.Name == parity.Name || j.Name == Placement):
 		return expected, "nothing that says what computed them"
-	case ok && own == verdict.FactCoreMLHost && !strings.HasSuffix(source, "("+identity["os_build"]+")"):
+	case ok && own == verdict.FactCoreMLHost && (!macForm.MatchString(source) || !strings.HasSuffix(source, "("+identity["os_build"]+")")):
 		return expected, verdict.FactCoreMLHost + " " + source
 	}
 	return "", ""

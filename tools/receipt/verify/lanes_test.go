@@ -17,6 +17,12 @@ func TestL01Physical(t *testing.T) {
 		"":                              func(*statement.Predicate) {},
 		"L01 the double as Core ML":     func(p *statement.Predicate) { p.LaneIdentity["core_ml"] = evidence.CoreMLDouble },
 		"L01 the stand-in as Core ML":   func(p *statement.Predicate) { p.LaneIdentity["core_ml"] = evidence.CoreMLStandIn },
+		"L01 numbers of no machine":     func(p *statement.Predicate) { p.Judgement("parity").Facts["core_ml_host"] = "(24G720)" },
+		"L01 numbers of another system": func(p *statement.Predicate) { p.Judgement("parity").Facts["core_ml_host"] = "Linux, x86-64 (24G720)" },
+		"L01 a build of blanks": func(p *statement.Predicate) {
+			p.LaneIdentity["os_build"], p.Judgement("parity").Facts["core_ml_host"] = " ", "Mac16,10, Apple M4, macOS 15.6 ( )"
+		},
+		"R49 a name that climbs":        func(p *statement.Predicate) { p.Name = "//../..:receipt" },
 		"L01 the double's protocol":     func(p *statement.Predicate) { p.LaneIdentity["protocol"] = "1" },
 		"L01 predictions of the double": func(p *statement.Predicate) { p.Judgement("markers").Facts["double_predictions"] = 1 },
 	} {
