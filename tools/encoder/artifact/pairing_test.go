@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"bytes"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,27 @@ func TestPairing(t *testing.T) {
 			r := judgePair(t, wide, scaled(wide, name, 1.001), milencoder.Float16, "PAIRING_DIFFERS")
 			if d := r.Pairing.Differing; len(d) != 1 || d[0].Tensor != name {
 				t.Errorf("%+v", d)
+			}
+		})
+	}
+	// The converter multiplies a bias by the gain that it was divided by, which moves the last bit of some values.
+	for _, c := range []struct {
+		name string
+		flip uint32
+		want []string
+	}{{"the last bit of norms and biases", 1, nil}, {"their last five bits", 1 << 5, []string{"PAIRING_DIFFERS"}}} {
+		t.Run(c.name, func(t *testing.T) {
+			o, moved := wide, 0
+			o.Adjust = func(tensor string, i int64, v float32) float32 {
+				small := strings.HasSuffix(tensor, ".bias") || strings.Contains(tensor, "ln")
+				if !strings.HasPrefix(tensor, "encoder.") || !small || i%3 != 0 || v == 0 {
+					return v
+				}
+				moved++
+				return math.Float32frombits(math.Float32bits(v) ^ c.flip)
+			}
+			if r := judgePair(t, wide, o, milencoder.Float32, c.want...); r.Pairing.Finer || moved == 0 {
+				t.Errorf("%d values moved, finer %v: %s", moved, r.Pairing.Finer, r.Pairing.FinerBecause())
 			}
 		})
 	}

@@ -248,10 +248,14 @@ func (f *form) slack(t *target, i int64, want float32) float32 {
 	return s
 }
 
+// lastBits is the relative difference of float32 values that were multiplied out and back: norms for the Neural Engine
+// hold the bias divided by the gain, and the converter multiplies it again.
+const lastBits = 1.0 / (1 << 22)
+
 // same is equality after rounding to the coarser of two types: a float16 that
-// came from a float32, either way round.
+// came from a float32, either way round; or in all but float32's last bits.
 func same(a, b float32) bool {
-	return a == b ||
+	return a == b || math.Abs(float64(a)-float64(b)) <= lastBits*min(math.Abs(float64(a)), math.Abs(float64(b))) ||
 		ggml.Float16ToFloat32(ggml.Float32ToFloat16(a)) == b ||
 		a == ggml.Float16ToFloat32(ggml.Float32ToFloat16(b))
 }

@@ -99,7 +99,7 @@ func TestAudit(t *testing.T) {
 		codes   []string
 	}{
 		{"equal", func(*testing.T, *gatefixture.World) {}, reason.Pass, []string{}},
-		{"another program", func(t *testing.T, w *gatefixture.World) {
+		{"another program (C13, C17, C24)", func(t *testing.T, w *gatefixture.World) {
 			w.File(t, "whisper-cli", "program built elsewhere")
 			w.CoreML.Digests.CLI, w.Canary.Digests.CLI = gatefixture.Sum(t, w.Spec.CLI), gatefixture.Sum(t, w.Spec.CLI)
 			w.Write(t)
