@@ -134,7 +134,9 @@ func models() []Mutant {
 	}
 	return []Mutant{
 		mod("cut", "half of the model", reason.ModelNotGGML, positive, model("model.bin", cut(0.5))),
-		mod("header", "nothing but its first 44 bytes, of which upstream crashes", reason.CrashSignal, positive, model("model.bin", func(data []byte) []byte { return data[:44] })),
+		mod("header", "its header and no filters, of which upstream crashes", reason.CrashSignal, positive, model("model.bin", func(data []byte) []byte {
+			return append(data[:48:48], make([]byte, 8)...)
+		})),
 		mod("empty", "an empty file", reason.ModelNotGGML, positive, is("")),
 		mod("text", "a page of the web", reason.ModelNotGGML, positive, is("<!DOCTYPE html><title>404</title>\n")),
 		mod("gguf", "a file of another format", reason.ModelNotGGML, positive, is("GGUF\x03\x00\x00\x00")),

@@ -26,7 +26,7 @@ import (
 // said is what a run of whisper-cli prints, as far as a session reads it.
 const said = `echo "whisper_init_state: Core ML model loaded" >&2
 echo " some words"
-echo "whisper_print_timings:   encode time =   300.00 ms /     1 runs (   300.00 ms per run)" >&2
+echo "whisper_print_timings:   encode time =   120.00 ms /     1 runs (   120.00 ms per run)" >&2
 echo "whisper_print_timings:   decode time =    50.00 ms /    10 runs (     5.00 ms per run)" >&2
 sleep 0.2
 `
@@ -120,7 +120,7 @@ func TestRunRecord(t *testing.T) {
 	s := mustRun(t, p)
 	for _, r := range s.Arms[0].Runs {
 		m := r.Memory
-		if r.Exit != "code 0" || r.Timings.Encode != (measure.Timing{MS: 300, Runs: 1}) || r.Timings.Decode.Runs != 10 || r.Words.Count != 2 {
+		if r.Exit != "code 0" || r.Timings.Encode != (measure.Timing{MS: 120, Runs: 1}) || r.Timings.Decode.Runs != 10 || r.Words.Count != 2 {
 			t.Errorf("run %d: %s, %+v, %+v", r.Index, r.Exit, r.Timings, r.Words)
 		}
 		if m.AtLoad == nil || m.AfterWords == nil || m.AtLoad.FootprintBytes == nil || m.BeforeLoad.AvailableBytes == nil || len(m.Series) == 0 {
