@@ -105,6 +105,7 @@ func TestKeyFiles(t *testing.T) {
 		{"K13 a broken block before the key", broken + string(good)},
 		{"K13 a block without an end before the key", "-----BEGIN PUBLIC KEY-----\nMCow\n" + string(good)},
 		{"K14 text before the key", "the key of the release:\n" + string(good)},
+		{"a byte-order mark before the key", "\ufeff" + string(good)},
 		{"K14 text behind the key", string(good) + "the key of the release\n"},
 		{"K14 a key that is commented out before the key", "# " + string(good) + string(good)},
 		{"two keys", string(good) + string(good)},

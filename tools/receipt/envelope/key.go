@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -59,6 +60,9 @@ func readKey(path, kind string, parse func([]byte) (*Key, error)) (*Key, error) 
 // onePEM returns the bytes of the one PEM block that a file is, or what else it holds. encoding/pem skips text and broken
 // blocks before a good one, so what it read is written again: the file must be that text.
 func onePEM(data []byte, kind string) (der []byte, found string) {
+	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
+		return nil, "a byte-order mark before it, as editors on Windows write it"
+	}
 	block, _ := pem.Decode(data)
 	switch {
 	case block == nil:
