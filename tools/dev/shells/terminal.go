@@ -28,6 +28,6 @@ func (t *trial) terminal(ctx context.Context) {
 	t.check(!strings.Contains(out, "at work"), "progress in a pipe: %q", out)
 
 	// Ctrl-C as a terminal sends it: the character, to whatever runs there.
-	out, code = t.call(ctx, nil, "bash", "-c", `(sleep 2; printf '\003'; sleep 2) | script -qec "coregate judge --log /dev/tty" /dev/null`)
+	out, code = t.call(ctx, nil, "bash", "-c", `(sleep 2; printf '\003'; sleep 2) | script -qec "coregate judge --log -" /dev/null`)
 	t.check(code == 130 && strings.Contains(out, "stopped by Ctrl-C"), "Ctrl-C: exit %d, %q", code, out)
 }
