@@ -72,6 +72,32 @@ func (e *End) Said() string {
 	return ", saying: " + e.Stderr
 }
 
+// Report reads the report that the program wrote to path, of most bytes at most. It is nil where the program was ended before it
+// wrote one; one that ended by itself has written its report.
+func (e *End) Report(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && e.Ended != "":
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("the probe left no report: %w", err)
+	case info.Size() > most:
+		return nil, fmt.Errorf("report of coremlprobe: %d bytes, more than the %d that a report may have", info.Size(), most)
+	}
+	return os.ReadFile(path)
+}
+
+// RowMajor are the strides, in elements, of a tensor of that shape without gaps.
+func RowMajor(shape []int) []int {
+	s := make([]int, len(shape))
+	packed := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		s[i] = packed
+		packed *= shape[i]
+	}
+	return s
+}
+
 // keptStderr is how many bytes of standard error are kept.
 const keptStderr = 4096
 

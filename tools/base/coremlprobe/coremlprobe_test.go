@@ -81,3 +81,28 @@ func TestNoPathLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestReport takes a report of a bounded size, none of a program that was ended before it wrote one, and refuses the rest.
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	written := filepath.Join(dir, "report.json")
+	if err := os.WriteFile(written, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	absent := filepath.Join(dir, "absent.json")
+	for _, c := range []struct {
+		name, ended, path, want, fails string
+		most                           int64
+	}{
+		{name: "written", path: written, most: 5, want: "12345"},
+		{name: "written before a signal", ended: "signal: aborted", path: written, most: 5, want: "12345"},
+		{name: "ended before it wrote", ended: "signal: aborted", path: absent, most: 5},
+		{name: "exit 0 and no report", path: absent, most: 5, fails: "left no report"},
+		{name: "too large", path: written, most: 4, fails: "5 bytes, more than the 4"},
+	} {
+		data, err := (&coremlprobe.End{Ended: c.ended}).Report(c.path, c.most)
+		if string(data) != c.want || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%s: %q, %v", c.name, data, err)
+		}
+	}
+}

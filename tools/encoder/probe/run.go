@@ -77,7 +77,7 @@ func Run(ctx context.Context, program string, q Request, deadline time.Duration)
 	for i, in := range q.Inputs {
 		w := wireInput{in.Name, in.DType, in.Shape, in.Strides, filepath.Join(dir, fmt.Sprintf("in%d", i))}
 		if w.Strides == nil {
-			w.Strides = rowMajorStrides(in.Shape)
+			w.Strides = coremlprobe.RowMajor(in.Shape)
 		}
 		if err := os.WriteFile(w.File, in.Data, 0o600); err != nil {
 			return nil, err
@@ -108,30 +108,10 @@ func Run(ctx context.Context, program string, q Request, deadline time.Duration)
 	return o, nil
 }
 
-func rowMajorStrides(shape []int) []int {
-	s := make([]int, len(shape))
-	packed := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		s[i] = packed
-		packed *= shape[i]
-	}
-	return s
-}
-
 // read takes in the report and the tensors that it tells of.
 func (o *Outcome) read(report string, files map[string]string) error {
-	info, err := os.Stat(report)
-	if errors.Is(err, os.ErrNotExist) && o.Ended != "" {
-		return nil // it ended before it wrote anything
-	}
-	if err != nil {
-		return fmt.Errorf("the probe left no report: %w", err)
-	}
-	if info.Size() > maxBytes {
-		return fmt.Errorf("report of coremlprobe: %d bytes, more than the %d that a report may have", info.Size(), maxBytes)
-	}
-	data, err := os.ReadFile(report)
-	if err != nil {
+	data, err := o.End.Report(report, maxBytes)
+	if data == nil || err != nil {
 		return err
 	}
 	if o.Report, err = Parse(data); err != nil {
@@ -144,7 +124,7 @@ func (o *Outcome) read(report string, files map[string]string) error {
 		}
 		want := int64(out.Count) * int64(ElementSize(out.DType))
 		path, asked := files[out.Name]
-		if info, err = os.Stat(path); !asked || err != nil || info.Size() != want {
+		if info, err := os.Stat(path); !asked || err != nil || info.Size() != want {
 			return fmt.Errorf("output %q: expected a file of %d bytes, as its shape says", out.Name, want)
 		}
 		if o.Tensors[out.Name], err = os.ReadFile(path); err != nil {

@@ -103,7 +103,7 @@ func Run(ctx context.Context, program string, q Request, deadline time.Duration)
 	}
 	wire := wireRequest{Schema: 1, Model: model, Loads: q.Loads, Predictions: q.Predictions, Overlap: q.Overlap}
 	for i, in := range q.Inputs {
-		w := wireInput{Name: in.Name, DType: in.DType, Shape: in.Shape, Strides: strides(in.Shape)}
+		w := wireInput{Name: in.Name, DType: in.DType, Shape: in.Shape, Strides: coremlprobe.RowMajor(in.Shape)}
 		for k, data := range in.Sets {
 			file := filepath.Join(dir, fmt.Sprintf("in%d.%d", i, k))
 			if err := os.WriteFile(file, data, 0o600); err != nil {
@@ -136,30 +136,10 @@ func Run(ctx context.Context, program string, q Request, deadline time.Duration)
 }
 
 func (o *Outcome) read(report string, q *Request) error {
-	info, err := os.Stat(report)
-	if errors.Is(err, os.ErrNotExist) && o.Ended != "" {
-		return nil // it ended before it wrote anything
-	}
-	if err != nil {
-		return fmt.Errorf("the probe left no report: %w", err)
-	}
-	if info.Size() > maxBytes {
-		return fmt.Errorf("report of coremlprobe: %d bytes, more than the %d that a report may have", info.Size(), maxBytes)
-	}
-	data, err := os.ReadFile(report)
-	if err != nil {
+	data, err := o.End.Report(report, maxBytes)
+	if data == nil || err != nil {
 		return err
 	}
 	o.Report, err = parse(data, q)
 	return err
-}
-
-func strides(shape []int) []int {
-	s := make([]int, len(shape))
-	packed := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		s[i] = packed
-		packed *= shape[i]
-	}
-	return s
 }

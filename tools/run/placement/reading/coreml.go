@@ -99,17 +99,11 @@ func ask(ctx context.Context, probe string, deadline time.Duration, args ...stri
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := os.Stat(report)
-	switch {
-	case errors.Is(err, os.ErrNotExist) && end.Ended != "":
-		return nil, end, nil
-	case err != nil:
-		return nil, nil, fmt.Errorf("%s left no report%s: %w", probe, end.Said(), err)
-	case info.Size() > computeplan.MaxBytes:
-		return nil, nil, fmt.Errorf("%s left a report of %d bytes, expected at most %d", probe, info.Size(), computeplan.MaxBytes)
+	data, err := end.Report(report, computeplan.MaxBytes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w%s", probe, err, end.Said())
 	}
-	data, err := os.ReadFile(report)
-	return data, end, err
+	return data, end, nil
 }
 
 // Answer is what Core ML says about one encoder. Plan is nil where the device list alone settles the matter.
