@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements/factstest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
@@ -51,6 +52,7 @@ func TestFailingVerdictIsWritten(t *testing.T) {
 	if err := json.Unmarshal(text, &j); err != nil {
 		t.Fatal(err)
 	}
+	factstest.Check(t, &j, "emulated")
 	if j.Name != "contract" || j.Verdict != reason.Failed || len(j.Reasons) == 0 {
 		t.Errorf("%+v", j)
 	}

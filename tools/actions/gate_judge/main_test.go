@@ -8,6 +8,7 @@ import (
 
 	frozen "github.com/coreml-gate/rules_coreml_gate/gate/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements/factstest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -64,6 +65,7 @@ func TestEveryJudgement(t *testing.T) {
 			if err := strictjson.Decode(data, j); err != nil || j.Name != name || j.Verdict != c.want || j.Check() != nil {
 				t.Errorf("%s: %v, %s %s, want %s", name, err, j.Name, j.Verdict, c.want)
 			}
+			factstest.Check(t, j, "emulated")
 		}
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"syscall"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
@@ -120,7 +121,7 @@ func stageReference(dir, reference, sidecar string, facts map[string]any) (strin
 		return "", err
 	}
 	for _, f := range []struct{ from, to, fact string }{
-		{reference, staged, evaluation.FactReferenceSHA256}, {sidecar, staged + ".json", evaluation.FactReferenceSidecar},
+		{reference, staged, judgements.FactSourceTensor}, {sidecar, staged + ".json", judgements.FactSourceSidecar},
 	} {
 		if err := stage.Stage(f.from, f.to); err != nil {
 			return "", err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements/factstest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -152,6 +154,7 @@ func judge(t *testing.T, args ...string) verdict.Judgement {
 	if strings.Contains(string(data), filepath.Dir(out)) {
 		t.Errorf("the judgement names a path of this machine:\n%s", data)
 	}
+	factstest.Check(t, &j, "emulated")
 	return j
 }
 
@@ -167,7 +170,7 @@ func TestAFineTuneIsHeldToItsSource(t *testing.T) {
 	if j.Verdict != reason.Pass || j.Facts["satisfies_gate"] != true {
 		t.Errorf("with the source's output: %s %v %v", j.Verdict, j.Reasons, j.Facts)
 	}
-	for fact, path := range map[string]string{"reference_sha256": w.reference, "reference_sidecar_sha256": w.sidecar} {
+	for fact, path := range map[string]string{judgements.FactSourceTensor: w.reference, judgements.FactSourceSidecar: w.sidecar} {
 		if want, err := parity.FileDigest(path); err != nil || j.Facts[fact] != want {
 			t.Errorf("%s is %v, want %s, %v", fact, j.Facts[fact], want, err)
 		}

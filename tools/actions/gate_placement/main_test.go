@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements/factstest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/placement"
@@ -84,6 +85,7 @@ func TestRun(t *testing.T) {
 			if err := json.Unmarshal(data, j); err != nil {
 				t.Fatal(err)
 			}
+			factstest.Check(t, j, c.lane)
 			var codes []string
 			for _, r := range j.Reasons {
 				codes = append(codes, r.Code)

@@ -59,22 +59,32 @@ type Kind struct {
 	Demand Demand
 	// About are the facts by which a pass says what it is about; a receipt must be about the same.
 	About []string
+	// Facts are all that it can say, and what a pass says.
+	Facts []Fact
 	// Says is what a pass says, for readers.
 	Says string
 }
 
 // All are the judgements of a gate, in the order in which receipts hold them.
-var All = []Kind{
-	{Binding, Receipt, Always, nil, "what was judged is what is bound"},
-	{Sources, Receipt, Always, nil, "the sources that were compiled are the pinned ones"},
-	{Markers, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactModel, verdict.FactEncoder), "the Core ML encoder executed, and no other"},
-	{Canary, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactModel), "the same program refuses cleanly without the encoder"},
-	{Contrast, Runs, Always, ofRuns(verdict.FactContrastCLI, verdict.FactModel), "ggml's own encoder shows its own marker, so that markers discriminate"},
-	{Transcript, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder), "both encoders write the reference words"},
-	{Contract, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, "model and encoder belong together and keep the runtime's contract"},
-	{Parity, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, "the encoder computes what the model's own tensors say"},
-	{Words, Rule, Asked, []string{verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder, verdict.FactLane}, "both encoders write the source model's words in each recording"},
-	{Placement, Rule, Extra, []string{verdict.FactEncoder, verdict.FactLane}, "an instrument saw where the encoder runs"},
+var All = withFacts([]Kind{
+	{Binding, Receipt, Always, nil, nil, "what was judged is what is bound"},
+	{Sources, Receipt, Always, nil, nil, "the sources that were compiled are the pinned ones"},
+	{Markers, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactModel, verdict.FactEncoder), nil, "the Core ML encoder executed, and no other"},
+	{Canary, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactModel), nil, "the same program refuses cleanly without the encoder"},
+	{Contrast, Runs, Always, ofRuns(verdict.FactContrastCLI, verdict.FactModel), nil, "ggml's own encoder shows its own marker, so that markers discriminate"},
+	{Transcript, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder), nil, "both encoders write the reference words"},
+	{Contract, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, nil, "model and encoder belong together and keep the runtime's contract"},
+	{Parity, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, nil, "the encoder computes what the model's own tensors say"},
+	{Words, Rule, Asked, []string{verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder, verdict.FactLane}, nil, "both encoders write the source model's words in each recording"},
+	{Placement, Rule, Extra, []string{verdict.FactEncoder, verdict.FactLane}, nil, "an instrument saw where the encoder runs"},
+})
+
+// withFacts gives each judgement its list of facts.
+func withFacts(kinds []Kind) []Kind {
+	for i := range kinds {
+		kinds[i].Facts = lists[kinds[i].Name]
+	}
+	return kinds
 }
 
 // ofRuns are the facts of a judgement of runs: what it is about, and the bytes that it was made from.

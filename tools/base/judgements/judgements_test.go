@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -99,5 +100,80 @@ func TestTable(t *testing.T) {
 	}
 	if _, ok := Lookup(""); ok {
 		t.Error("Lookup finds a judgement without a name")
+	}
+}
+
+// TestFacts holds that each list of facts is whole: keys of their own, values that its type can have, and words for a reader.
+func TestFacts(t *testing.T) {
+	lists := map[string][]Fact{"toolchain": Toolchain}
+	for lane, list := range Identity {
+		lists["lane_identity, "+lane] = list
+	}
+	for _, k := range All {
+		lists[k.Name] = k.Facts
+		for _, about := range k.About {
+			if f := k.Fact(about); f == nil || f.In != Must {
+				t.Errorf("%s: the fact %s, by which it says what it is about, is none that every pass has", k.Name, about)
+			}
+		}
+	}
+	for name, list := range lists {
+		seen := map[string]bool{}
+		for _, f := range list {
+			number, texts := f.Type == Count || f.Type == Number, len(f.Values) > 0 || f.Form != nil
+			if seen[f.Key] || f.Says == "" || number == texts && f.Type != Truth || number && f.Least > f.Most || strings.Contains(f.Says+f.Also+f.Expected(), "|") {
+				t.Errorf("%s: %+v: expected a key of its own, words for a reader, and either a range or values", name, f)
+			}
+			seen[f.Key] = true
+		}
+	}
+}
+
+// TestFactsPage holds that docs/facts.md has the lists.
+func TestFactsPage(t *testing.T) {
+	const path = "../../../docs/facts.md"
+	want := Markdown()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if page, err := os.ReadFile(path); err != nil || string(page) != want {
+		t.Errorf("%s does not list the facts as they are registered (%v): run go test ./tools/base/judgements -update", path, err)
+	}
+}
+
+// TestWriters holds that the rules which write lane identities and toolchains write the members that are listed, and no other.
+func TestWriters(t *testing.T) {
+	for _, w := range []struct {
+		path, from, to string
+		list           []Fact
+	}{
+		{"emulated_identity.bzl", "identity = {", "output =", Identity["emulated"]},
+		{"core_ml_identity.bzl", "IDENTITY_FIELDS = {", "fail(identity_with_hole", Identity["physical"]},
+		{"repo/core_ml_host_repo.bzl", "def _mac_identity", "def _core_ml_host_repo_impl", Identity["physical"]},
+		{"gate_receipt.bzl", "def _toolchain(ctx)", "def _toolchain_programs", Toolchain[:4]},
+	} {
+		text, err := os.ReadFile("../../../gate/private/" + w.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), w.from)
+		part, _, ok := strings.Cut(rest, w.to)
+		if !ok {
+			t.Fatalf("%s: nothing between %q and %q", w.path, w.from, w.to)
+		}
+		var found, want []string
+		for _, m := range regexp.MustCompile(`"([a-z_]+)"(?:: |\] = )`).FindAllStringSubmatch(part, -1) {
+			found = append(found, m[1])
+		}
+		for _, f := range w.list {
+			want = append(want, f.Key)
+		}
+		slices.Sort(found)
+		slices.Sort(want)
+		if found = slices.Compact(found); !slices.Equal(found, want) {
+			t.Errorf("%s writes %q, the list has %q", w.path, found, want)
+		}
 	}
 }

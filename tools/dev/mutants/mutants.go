@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/dev/mutants/real"
@@ -84,18 +85,20 @@ func (g *Gate) Judge() (*verdict.Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	judgements, err := agreement.JudgeRuns(judge.Runs{CoreML: g.CoreML, Canary: g.Canary, Contrast: g.Contrast}, g.Reference, p)
+	all, err := agreement.JudgeRuns(judge.Runs{CoreML: g.CoreML, Canary: g.Canary, Contrast: g.Contrast}, g.Reference, p)
 	if err != nil {
 		return nil, err
 	}
 	found := verdict.New()
-	for _, j := range judgements {
+	for _, j := range all {
+		kind, _ := judgements.Lookup(j.Name)
+		j.AddAll(kind.CheckFacts(j, string(evidence.LaneEmulated))) // as a receipt adds them
 		for _, r := range j.Reasons {
 			r.Where = j.Name + ": " + r.Where
 			found.Reasons = append(found.Reasons, r)
 		}
 	}
-	found.Verdict = verdict.Overall(judgements)
+	found.Verdict = verdict.Overall(all)
 	return &found, nil
 }
 

@@ -50,6 +50,15 @@ func TestMutants(t *testing.T) {
 	fmt.Printf("refused %d/%d, right reason %d/%d, false alarms %d/%d\n", refused, len(list), right, len(list), alarms, len(good))
 }
 
+// TestBentFacts checks that the facts which mutants bend are those of passes: unbent, nothing is wrong with them.
+func TestBentFacts(t *testing.T) {
+	for _, name := range []string{"contract", "parity", "markers", "canary", "contrast", "transcript"} {
+		if found, err := said(name, func(map[string]any) {})(); err != nil || found.Verdict != reason.Pass {
+			t.Errorf("%s, unbent: %v %v", name, err, found)
+		}
+	}
+}
+
 // TestCatalogue checks that every mutant is described, under an identifier of its own and a code that exists.
 func TestCatalogue(t *testing.T) {
 	seen := map[string]bool{}

@@ -19,7 +19,7 @@ func Catalogue() []Mutant {
 		mutants []Mutant
 	}{
 		{"Build", build()}, {"Log", logs()}, {"Invocation", invocation()}, {"Staging", staging()},
-		{"Exit", exits()}, {"Canary", canaries()}, {"Contrast", contrasts()}, {"Words", words()}, {"Prediction", predictions()}, {"Placement", placements()}, {"Evidence", broken()}, {"Logs of other tools", texts()},
+		{"Exit", exits()}, {"Canary", canaries()}, {"Contrast", contrasts()}, {"Words", words()}, {"Prediction", predictions()}, {"Placement", placements()}, {"Facts", facts()}, {"Evidence", broken()}, {"Logs of other tools", texts()},
 	} {
 		for _, m := range class.mutants {
 			m.Class = class.name
@@ -128,7 +128,7 @@ func staging() []Mutant {
 		{ID: "staging-canary-encoder-before", Fakes: "a canary without an encoder", Made: "an encoder stood at its path before the run", Code: reason.CanaryEncoderPresent, Bend: func(g *Gate) { g.Canary.EncoderPath.Before = true }},
 		{ID: "staging-canary-encoder-after", Fakes: "a canary without an encoder", Made: "an encoder stood at its path after the run", Code: reason.CanaryEncoderPresent, Bend: func(g *Gate) { g.Canary.EncoderPath.After = true }},
 		{ID: "staging-other-lane", Fakes: "one lane", Made: "the canary ran on another host's double", Code: reason.RunsDiffer, Bend: func(g *Gate) {
-			g.Canary.LaneIdentity = map[string]string{"lane": "emulated", "double": "2", "baseline": "x86-64-v3"}
+			g.Canary.LaneIdentity = map[string]string{"lane": "emulated", "version": "3", "baseline": "x86-64 with AVX2 and FMA"}
 		}},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements/factstest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
@@ -203,6 +204,19 @@ func expect(t *testing.T, model, enc string, o Options, want ...string) *Report 
 	}
 	if (r.Verdict == reason.Pass) != (len(want) == 0) {
 		t.Errorf("verdict %s with the reasons %v", r.Verdict, want)
+	}
+	j := r.Judgement()
+	if path, ok := j.Facts[FactDerived].(string); ok {
+		j.Facts[FactDerived] = filepath.Base(path)
+	}
+	if j.Facts[FactShippable] == false {
+		j.Verdict = reason.Failed // nothing that ships: its facts are not those of a pass
+	}
+	factstest.Check(t, j, "emulated")
+	if j.Verdict == reason.Pass {
+		for _, x := range CheckFacts(j) {
+			t.Errorf("a pass whose facts do not give it: %v", x)
+		}
 	}
 	for _, x := range append(r.Reasons, r.Notes...) {
 		if _, ok := reason.Lookup(x.Code); !ok || x.Expected == "" || x.Found == "" {

@@ -47,6 +47,12 @@ type Pairing struct {
 	Places []Place `json:"places,omitempty"`
 }
 
+// Rules by which equality of weights is judged.
+const (
+	ruleExact   = "exact"
+	ruleBounded = "bounded"
+)
+
 // Difference is a tensor that is there with other values.
 type Difference struct {
 	Tensor string `json:"tensor"`
@@ -119,7 +125,7 @@ func (m match) bare() match {
 
 // newPairing looks for every encoder tensor of the model among the weights.
 func newPairing(m *ggml.Model, list []*weight, d *decompressor) (*pairing, error) {
-	p := &pairing{model: m, d: d, Pairing: Pairing{Rule: "exact"}, views: map[string][]*view{}, found: map[string][]match{}}
+	p := &pairing{model: m, d: d, Pairing: Pairing{Rule: ruleExact}, views: map[string][]*view{}, found: map[string][]match{}}
 	var read, unread []*weight
 	for _, w := range list {
 		if w.live {
@@ -328,7 +334,7 @@ func (p *pairing) count(c *comparison) {
 		}
 	}
 	if c.bounded {
-		p.Rule = "bounded"
+		p.Rule = ruleBounded
 	}
 }
 

@@ -147,15 +147,26 @@ func precision(f *mil.Function, list []*weight, d *decompressor) Precision {
 	p.Compression = schemes
 	p.Compute = compute(f)
 	p.Weights = storedAs(list)
-	switch {
-	case p.Weights == "compressed":
-		p.Class = "compressed"
-	case p.Weights == "float32" && p.Compute == "float32":
-		p.Class = "float32"
-	default:
-		p.Class = "float16"
-	}
+	p.Class = class(p.Weights, p.Compute)
 	return p
+}
+
+// Classes of precision.
+const (
+	classFloat32    = "float32"
+	classFloat16    = "float16"
+	classCompressed = "compressed"
+)
+
+// class is the coarser of how weights are stored and what operations put out.
+func class(weights, compute string) string {
+	switch {
+	case weights == classCompressed:
+		return classCompressed
+	case weights == classFloat32 && compute == classFloat32:
+		return classFloat32
+	}
+	return classFloat16
 }
 
 func storedAs(list []*weight) string {

@@ -3,7 +3,9 @@ package parity
 import (
 	"fmt"
 	"math"
+	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -19,20 +21,17 @@ const (
 	FactMaxError  = "max_error"
 	FactMeanError = "mean_error"
 	FactMel       = "mel_sha256"
+	// FactReference says what the reference is.
+	FactReference = "reference"
 )
 
-// maxSNR is more than two different tensors of float64 values can have: one unit in the last place of one value in
-// a few million.
-const maxSNR = 400
-
 // CheckFacts computes a judgement that passes again, from its own facts and its policy, and returns what does not allow
-// the pass.
+// the pass. Package judgements lists the facts and the values of each.
 func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 	f := verdict.ReadFacts(j)
 	f.Text(verdict.FactPrecision, p.AppliesTo)
 	f.Is(verdict.FactSatisfiesGate, p.Name == GatePolicy)
-	f.Digest(FactMel)
-	snr, cosine := f.Number(FactSNR, -maxSNR, maxSNR), f.Number(FactCosine, -1, 1)
+	snr, cosine := f.Number(FactSNR, -Identical, Identical), f.Number(FactCosine, -1, 1)
 	for _, r := range limits(p, snr, cosine) {
 		key := map[string]string{reason.ParitySNR: FactSNR, reason.ParityCosine: FactCosine}[r.Code]
 		f.Fail(key, r.Expected+" under "+p.Name, r.Found)
@@ -42,6 +41,55 @@ func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 		f.Fail(FactCosine, fmt.Sprintf("at least %.12g with an SNR of %g dB", least, snr), fmt.Sprint(cosine))
 	}
 	most := f.Number(FactMaxError, 0, math.MaxFloat32)
-	f.Number(FactMeanError, 0, most)
+	mean := f.Number(FactMeanError, 0, most)
+	// Equal tensors have no error, and others have one.
+	if (snr == Identical) != (most == 0) {
+		f.Fail(FactMaxError, fmt.Sprintf("0 with an SNR of %d dB, and only with it", Identical), fmt.Sprintf("%g with %g dB", most, snr))
+	}
+	if (most == 0) != (mean == 0) {
+		f.Fail(FactMeanError, "0 with a largest error of 0, and only with it", fmt.Sprintf("%g with %g", mean, most))
+	}
+	checkReference(f, j)
+	checkNotes(f, j)
 	return f.Wrong
+}
+
+// Computed is the reference that is computed from the model; any other is a tensor that was given.
+const Computed = "float64 from the .bin's tensors"
+
+// checkReference demands the digests of a reference that was given, and none of one that was computed.
+func checkReference(f *verdict.FactReader, j *verdict.Judgement) {
+	source := j.Facts[FactReference]
+	for _, key := range []string{judgements.FactSourceTensor, judgements.FactSourceSidecar} {
+		sum, given := j.Facts[key]
+		switch {
+		case source == Computed && given:
+			f.Fail(key, "no digest of a reference that was computed", fmt.Sprint(sum))
+		case source != Computed:
+			f.Digest(key)
+		}
+	}
+}
+
+// checkNotes demands the notes that say what the numbers are not, and no such note of others.
+func checkNotes(f *verdict.FactReader, j *verdict.Judgement) {
+	evaluator, emulated := j.Facts[verdict.FactEvaluator].(string)
+	for _, n := range []struct {
+		code, fact string
+		due        bool
+		names      string
+	}{
+		{reason.EmulatedUnits, verdict.FactEvaluator, emulated, "(" + evaluator + ")"},
+		{reason.PolicyNotGate, verdict.FactSatisfiesGate, j.Facts[verdict.FactSatisfiesGate] == false, ""},
+	} {
+		found := 0
+		for _, note := range j.Notes {
+			if note.Code == n.code && strings.Contains(note.Found, n.names) {
+				found++
+			}
+		}
+		if want := map[bool]int{true: 1}[n.due]; found != want {
+			f.Fail(n.fact, strings.TrimSpace(fmt.Sprintf("%d note %s %s", want, n.code, n.names)), fmt.Sprint(found))
+		}
+	}
 }

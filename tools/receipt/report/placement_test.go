@@ -32,6 +32,7 @@ func placedData(t *testing.T, lane evidence.Lane, plan *computeplan.Plan) (*repo
 	}
 	record := placementtest.Record(s.Digest(statement.SubjectEncoder), plan)
 	j := placement.Judge(&placement.Given{Lane: lane, Encoder: "ggml-model-encoder.mlmodelc", EncoderDigest: record.EncoderDigest, Plan: record}, p)
+	j.Facts["model_sha256"] = s.Digest(statement.SubjectModel)
 	s.Predicate.Judgements = append(s.Predicate.Judgements, j)
 	s.Predicate.Policies = append(s.Predicate.Policies, statement.PolicyRef{Name: p.Name, Kind: p.Kind, SHA256: p.SHA256, Frozen: true})
 	if j.Verdict == reason.Pass {

@@ -148,9 +148,8 @@ func TestPrivate(t *testing.T) {
 // TestEscaped holds that what a receipt says stays text.
 func TestEscaped(t *testing.T) {
 	w := gatefixture.New(t)
-	w.Spec.Toolchain["compiler"] = `"><img src=x onerror=alert(1)>`
-	w.Write(t)
 	d := data(t, w)
+	d.Receipt.Predicate.Toolchain["compiler"] = `"><img src=x onerror=alert(1)>`
 	// No receipt that can be read has such names; a page does not rely on that.
 	d.Receipt.Predicate.Name, d.Receipt.Predicate.Pin.Name = `//gate:<script>alert(1)</script>`, `<svg onload=alert(1)>`
 	wants(t, html(t, d), []string{"&lt;script&gt;", "&lt;svg onload"}, "<script>", "<img", "<svg onload")

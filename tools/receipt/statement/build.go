@@ -68,8 +68,11 @@ func Build(s *Spec) (*Statement, error) {
 	}
 	p.Judgements = in.judgements(out)
 	for _, j := range p.Judgements {
-		if j.Verdict == reason.Pass {
+		switch {
+		case j.Verdict == reason.Pass:
 			j.AddAll(out.hold(j))
+		default:
+			j.AddAll(judged(j.Name).CheckFacts(j, string(p.Lane)))
 		}
 	}
 	if j := p.Judgement(Placement); j != nil && j.Verdict == reason.Pass {

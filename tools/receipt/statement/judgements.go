@@ -2,7 +2,6 @@ package statement
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -43,7 +42,7 @@ type computed struct {
 // checks has a row for each judgement that is registered in package judgements; a test refuses one without.
 var checks = map[string]computed{
 	Binding:               {},
-	Sources:               {Check: checkSources},
+	Sources:               {},
 	judgements.Markers:    {judge.PolicyKind, judge.CheckFacts},
 	judgements.Canary:     {judge.PolicyKind, judge.CheckFacts},
 	judgements.Contrast:   {judge.PolicyKind, judge.CheckFacts},
@@ -72,13 +71,6 @@ func always() []string { return judgements.Demanded(judgements.Always) }
 // ownPolicy says whether the judgement itself names its policy.
 func (k *Judged) ownPolicy() bool { return k.Policy != "" && k.Policy != judge.PolicyKind }
 
-// checkSources demands that something was hashed; how many files the pin has, the builder and the verifier know.
-func checkSources(j *verdict.Judgement, _ *policy.Policy) []reason.Reason {
-	f := verdict.ReadFacts(j)
-	f.Count(verdict.FactSourceFiles, 1, 1<<20)
-	return f.Wrong
-}
-
 // policyOf is the policy that a judgement goes by, as the receipt names it; false where it names none.
 func (p *Predicate) policyOf(k *Judged, j *verdict.Judgement) (PolicyRef, bool) {
 	for _, ref := range p.Policies {
@@ -91,6 +83,34 @@ func (p *Predicate) policyOf(k *Judged, j *verdict.Judgement) (PolicyRef, bool) 
 		}
 	}
 	return PolicyRef{}, false
+}
+
+// told refuses a judgement that does not pass and has a fact that no such judgement has, or one of another type, unless one
+// of its own reasons says so: building adds it.
+func (p *Predicate) told(j *verdict.Judgement) error {
+	for _, wrong := range judged(j.Name).CheckFacts(j, string(p.Lane)) {
+		if !slices.ContainsFunc(j.Reasons, func(r reason.Reason) bool { return r.Code == wrong.Code && r.Where == wrong.Where }) {
+			return &reason.Error{Reason: wrong}
+		}
+	}
+	return nil
+}
+
+// checkFacts computes each judgement that passes again from its facts, also in a receipt that is no pass, and refuses what
+// another has beyond its list.
+func (s *Statement) checkFacts() error {
+	for _, j := range s.Predicate.Judgements {
+		if j.Verdict != reason.Pass {
+			if err := s.Predicate.told(j); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, r := range s.hold(j) {
+			return &reason.Error{Reason: r}
+		}
+	}
+	return nil
 }
 
 // hold returns what does not allow a judgement to pass: a policy of another kind, a fact that is missing or about
@@ -106,14 +126,12 @@ func (s *Statement) hold(j *verdict.Judgement) []reason.Reason {
 		f.Fail("policy", map[bool]string{true: "one of kind " + k.Policy, false: "none"}[k.ownPolicy()], map[bool]string{true: "one", false: "none"}[j.Policy != nil])
 		return f.Wrong
 	}
+	// What the list of facts does not have, nothing below can compare.
+	if f.Wrong = k.CheckFacts(j, string(p.Lane)); len(f.Wrong) > 0 {
+		return f.Wrong
+	}
 	for _, fact := range k.About {
 		f.Text(fact, row(fact).In(s))
-	}
-	// Where something ran is said by one judgement alone.
-	for _, fact := range slices.Sorted(maps.Keys(j.Facts)) {
-		if j.Name != Placement && placement.IsFact(fact) {
-			f.Fail(fact, "no such fact: only "+Placement+" says where something runs", fmt.Sprint(j.Facts[fact]))
-		}
 	}
 	// What it says beyond that must be the receipt's too.
 	for i := range bounds {
@@ -165,6 +183,10 @@ func (p *Predicate) checkEncoder() error {
 		if a != b {
 			return reason.Errorf(reason.JudgementDiffers, numbers.Name+"."+fact, fmt.Sprintf("%v, as %s says", a, contract.Name), "%v", b)
 		}
+	}
+	// A reference that was computed from the coarser weights is no reference for the release gate (REFERENCE_COARSE).
+	if finer := contract.Facts[artifact.FactFiner] == true; finer && numbers.Policy.Name == parity.GatePolicy && numbers.Facts[parity.FactReference] == parity.Computed {
+		return reason.Errorf(reason.JudgementDiffers, numbers.Name+"."+parity.FactReference, "a tensor that was given, since the encoder's weights are finer than the model's (contract."+artifact.FactFiner+")", "%s", parity.Computed)
 	}
 	return nil
 }

@@ -2,10 +2,10 @@ package statement
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
@@ -43,9 +43,6 @@ func checkIdentity(lane evidence.Lane, identity map[string]string) error {
 	return nil
 }
 
-// macForm is how Core ML's numbers and plans, and a recording, name their machine: hardware, mostly a chip, system and its build.
-var macForm = regexp.MustCompile(`^[^ ,][^()]*, macOS [0-9]+(?:\.[0-9]+)* \([0-9A-Za-z]+\)$`)
-
 // checkSource compares what computed a judgement's numbers with the lane and its identity: what was expected and what was
 // found, both "" where they agree. Numbers that pass must say it.
 func checkSource(j *verdict.Judgement, lane evidence.Lane, identity map[string]string) (expected, found string) {
@@ -67,8 +64,23 @@ func checkSource(j *verdict.Judgement, lane evidence.Lane, identity map[string]s
 	switch {
 	case !ok && j.Verdict == reason.Pass && (j.Name == parity.Name || j.Name == Placement):
 		return expected, "nothing that says what computed them"
-	case ok && own == verdict.FactCoreMLHost && (!macForm.MatchString(source) || !strings.HasSuffix(source, "("+identity["os_build"]+")")):
+	case ok && own == verdict.FactCoreMLHost && (!judgements.IsMac(source) || !strings.HasSuffix(source, "("+identity["os_build"]+")")):
 		return expected, verdict.FactCoreMLHost + " " + source
 	}
 	return "", ""
+}
+
+// checkMembers compares what a passing receipt says of its lane and its toolchain with the lists of package judgements.
+func (p *Predicate) checkMembers() error {
+	if err := judgements.CheckMembers(judgements.Identity[string(p.Lane)], "receipt: lane_identity", p.LaneIdentity); err != nil {
+		return err
+	}
+	below := map[string]string{"double": evidence.CoreMLDouble, "upstream": evidence.CoreMLStandIn}[p.LaneIdentity["bridge"]]
+	if found := p.LaneIdentity["core_ml"]; p.Lane == evidence.LaneEmulated && found != below {
+		return fmt.Errorf("receipt: lane_identity.core_ml is %q, expected %q, which is below the bridge %s", found, below, p.LaneIdentity["bridge"])
+	}
+	if len(p.Toolchain) == 0 {
+		return nil // and the receipt says that it is not recorded
+	}
+	return judgements.CheckMembers(judgements.Toolchain, "receipt: toolchain", p.Toolchain)
 }

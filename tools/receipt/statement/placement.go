@@ -25,19 +25,35 @@ func (p *Predicate) checkPlacement() error {
 		return fmt.Errorf("receipt: placement is %q on lane %s, expected %q", p.Placement, p.Lane, placementUnknown)
 	case j != nil && len(p.contradiction()) > 0:
 		return &reason.Error{Reason: p.contradiction()[0]}
-	case j == nil || j.Verdict != reason.Pass || j.Facts[verdict.FactPlacement] != p.Placement || !seen(j):
-		return fmt.Errorf("receipt: placement is %q, but no judgement names the instrument that saw it: expected %q", p.Placement, placementUnknown)
+	case j == nil || j.Verdict != reason.Pass:
+		return fmt.Errorf("receipt: placement is %q, but no judgement of that name passes: expected %q", p.Placement, placementUnknown)
+	default:
+		if wrong := unseen(j, p); len(wrong) > 0 {
+			return fmt.Errorf("receipt: placement is %q, but its judgement does not show it: %w", p.Placement, &reason.Error{Reason: wrong[0]})
+		}
 	}
 	return nil
 }
 
-// seen says whether the facts of a placement judgement hold under the policy that it names, which must be one that this program knows.
-func seen(j *verdict.Judgement) bool {
+// unseen is what does not allow a placement judgement that passes to be the receipt's: facts that do not hold, also under the
+// policy that it names, which must be one that this program knows, and another placement.
+func unseen(j *verdict.Judgement, p *Predicate) []reason.Reason {
+	f := verdict.ReadFacts(j)
 	if j.Policy == nil {
-		return false
+		f.Fail("policy", "one of kind "+placement.Kind, "none")
+		return f.Wrong
 	}
 	known, ok := policy.Known(j.Policy.Name, j.Policy.SHA256)
-	return ok && len(placement.CheckFacts(j, known)) == 0
+	if !ok {
+		f.Fail("policy", "one that this program knows", policyText(j))
+		return f.Wrong
+	}
+	if wrong := judged(j.Name).CheckFacts(j, string(p.Lane)); len(wrong) > 0 {
+		return wrong
+	}
+	f.Wrong = placement.CheckFacts(j, known)
+	f.Text(verdict.FactPlacement, p.Placement)
+	return f.Wrong
 }
 
 // contradiction is what does not allow a placement that its own judgement sees: the log of a run, or of Core ML's own numbers, says that the device failed.

@@ -141,8 +141,7 @@ func TestOtherJudgements(t *testing.T) {
 // TestLaxPolicy holds that a receipt says so when its numbers were judged by a policy that does not satisfy the release gate.
 func TestLaxPolicy(t *testing.T) {
 	w := gatefixture.New(t)
-	w.Parity.Facts["precision"], w.Contract.Facts["precision"], w.Parity.Facts["satisfies_gate"] = "float16", "float16", false
-	w.Under(t, w.Parity, "fp16_v1")
+	gatefixture.Precise(t, w.Contract, w.Parity, "float16", "fp16_v1")
 	w.Write(t)
 	p := decoded(t, w).Predicate
 	if last := p.Provisional[len(p.Provisional)-1]; p.Verdict != reason.Pass || !strings.Contains(last, "does not satisfy the release gate") {
@@ -243,7 +242,7 @@ func TestToolchain(t *testing.T) {
 	w := gatefixture.New(t)
 	w.Spec.ToolchainPrograms = map[string]string{"compiler": w.Spec.CLI, "linker": w.Dir + "/nowhere"}
 	got := decoded(t, w).Predicate.Toolchain
-	want := map[string]string{"compiler": "clang", "compiler_sha256": gatefixture.Sum(t, w.Spec.CLI), "linker_sha256": "not found"}
+	want := map[string]string{"compiler": "clang", "cpu": "k8", "libc": "glibc", "target": "x86_64-linux-gnu", "compiler_sha256": gatefixture.Sum(t, w.Spec.CLI), "linker_sha256": "not found"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("toolchain differs (-want +got):\n%s", diff)
 	}
@@ -298,7 +297,7 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, from, to, why string }{
 		{"other predicate", statement.PredicateType, "https://example.invalid/other/v1", "predicateType"},
 		{"other statement", statement.StatementType, "https://in-toto.io/Statement/v0.1", "_type"},
-		{"verdict changed", `"toolchain":{"compiler":"clang"},"verdict":"pass"`, `"toolchain":{"compiler":"clang"},"verdict":"fail"`, "verdict is"},
+		{"verdict changed", `"target":"x86_64-linux-gnu"},"verdict":"pass"`, `"target":"x86_64-linux-gnu"},"verdict":"fail"`, "verdict is"},
 		{"judgement changed", `"verdict":"pass"`, `"verdict":"fail"`, "a pass has none"},
 		{"lane relabelled to nonsense", `"lane":"emulated","lane_id`, `"lane":"real","lane_id`, "lane is"},
 		{"lane relabelled to the other one", `"lane":"emulated","lane_id`, `"lane":"physical","lane_id`, "but its"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
@@ -62,7 +63,7 @@ func (r *Result) again(ctx context.Context, s *statement.Statement, f Files, com
 // numbers evaluates the encoder again. The evaluator computes the same bytes by every code path that it has, so the
 // numbers are equal or the receipt's are not this encoder's.
 func (r *Result) numbers(ctx context.Context, j *verdict.Judgement, f Files, redone map[string]bool) error {
-	if sum, ok := j.Facts[evaluation.FactReferenceSHA256]; ok {
+	if sum, ok := j.Facts[judgements.FactSourceTensor]; ok {
 		r.Unchecked = append(r.Unchecked, fmt.Sprintf("the numbers of parity, which need the reference that they were compared with (%v)", sum))
 		return nil
 	}

@@ -22,8 +22,11 @@ func under(t *testing.T, p *statement.Predicate, name, kind string) *verdict.Jud
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := p.Judgement("parity")
-	j.Policy = &verdict.PolicyRef{Name: name, SHA256: known.SHA256}
+	j, class := p.Judgement("parity"), "float32"
+	if known.Kind == "parity" {
+		class = known.AppliesTo
+	}
+	gatefixture.Precise(t, p.Judgement("contract"), j, class, name)
 	p.Policies = slices.DeleteFunc(p.Policies, func(ref statement.PolicyRef) bool { return ref.Kind == "parity" })
 	if !slices.ContainsFunc(p.Policies, func(ref statement.PolicyRef) bool { return ref.Name == name }) {
 		p.Policies = append(p.Policies, statement.PolicyRef{Name: name, Kind: kind, SHA256: known.SHA256, Frozen: true})
@@ -56,9 +59,6 @@ func TestResigned(t *testing.T) {
 	parityFacts := func(p *statement.Predicate, facts map[string]any) {
 		for key, value := range facts {
 			p.Judgement("parity").Facts[key] = value
-			if key == "precision" {
-				p.Judgement("contract").Facts[key] = strings.TrimRight(value.(string), "48")
-			}
 		}
 	}
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestResigned(t *testing.T) {
 			j := under(t, p, "int4_v1", "parity")
 			j.Policy.Name, j.Policy.SHA256 = "mine_v1", ""
 			p.Policies[1].Name, p.Policies[1].SHA256 = "mine_v1", ""
-			parityFacts(p, map[string]any{"snr_db": -40, "cosine": 0.1, "precision": "compressed4", "satisfies_gate": false})
+			parityFacts(p, map[string]any{"snr_db": -40, "cosine": 0.1})
 		}, "RECEIPT_MALFORMED"},
 		{"R06 parity by the gate's policy", func(t *testing.T, _ *scene, p *statement.Predicate) {
 			under(t, p, "gate_v2", "gate")
@@ -99,13 +99,13 @@ func TestResigned(t *testing.T) {
 		}, "JUDGEMENT_DIFFERS"},
 		{"R08 parity by a policy that the release gate does not know", func(t *testing.T, _ *scene, p *statement.Predicate) {
 			under(t, p, "int4_v1", "parity")
-			parityFacts(p, map[string]any{"snr_db": 6, "cosine": 0.9, "precision": "compressed4", "satisfies_gate": false})
+			parityFacts(p, map[string]any{"snr_db": 6, "cosine": 0.9})
 			p.Provisional = append(p.Provisional, "parity: judged by int4_v1, which does not satisfy the release gate")
 		}, "JUDGEMENT_DEMANDED"},
 		{"R09 a policy that nothing goes by answers a demand", func(t *testing.T, s *scene, p *statement.Predicate) {
 			fp32 := p.Policies[1]
 			under(t, p, "int4_v1", "parity")
-			parityFacts(p, map[string]any{"snr_db": 6, "cosine": 0.9, "precision": "compressed4", "satisfies_gate": false})
+			parityFacts(p, map[string]any{"snr_db": 6, "cosine": 0.9})
 			p.Provisional = append(p.Provisional, "parity: judged by int4_v1, which does not satisfy the release gate")
 			p.Policies = append(p.Policies, fp32)
 			s.demands.Policies, s.demands.Judgements = map[string]string{"fp32_v2": fp32.SHA256}, []string{"parity"}
@@ -154,6 +154,29 @@ func TestResigned(t *testing.T) {
 		{"R16 a contract that names no model", func(_ *testing.T, _ *scene, p *statement.Predicate) {
 			delete(p.Judgement("contract").Facts, "model_sha256")
 		}, "JUDGEMENT_DIFFERS"},
+		{"facts: a contract whose tensors no model has", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			f := p.Judgement("contract").Facts
+			f["tensors"], f["tensors_matched"] = 68, 68
+		}, "JUDGEMENT_DIFFERS"},
+		{"facts: equality by a rule of its own", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("contract").Facts["pairing_rule"] = "by eye"
+		}, "JUDGEMENT_DIFFERS"},
+		{"facts: a model type that the runtime refuses", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("contract").Facts["model_type"] = "f32"
+		}, "JUDGEMENT_DIFFERS"},
+		{"facts: numbers compared with themselves", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			parityFacts(p, map[string]any{"reference": "itself"})
+		}, "JUDGEMENT_DIFFERS"},
+		{"facts: an evaluator without a name", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			parityFacts(p, map[string]any{"kernel_path": ""})
+		}, "JUDGEMENT_DIFFERS"},
+		{"facts: one that no list has", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.Judgement("canary").Facts["reviewed"] = "by Apple"
+		}, "JUDGEMENT_DIFFERS"},
+		{"facts: a toolchain in words of its own", func(_ *testing.T, _ *scene, p *statement.Predicate) { p.Toolchain["signed_by"] = "Apple" }, "RECEIPT_MALFORMED"},
+		{"facts: a lane in words of its own", func(_ *testing.T, _ *scene, p *statement.Predicate) {
+			p.LaneIdentity["evaluator"] = "Core ML on the Neural Engine"
+		}, "RECEIPT_MALFORMED"},
 		{"R17 no contract and no parity", func(_ *testing.T, _ *scene, p *statement.Predicate) { without(p, "contract", "parity") }, "JUDGEMENT_DEMANDED"},
 		{"R17 no contract", func(_ *testing.T, _ *scene, p *statement.Predicate) { without(p, "contract") }, "JUDGEMENT_DEMANDED"},
 		{"R17 no words, though the gate requires them", func(_ *testing.T, _ *scene, p *statement.Predicate) { p.Required = append(p.Required, "words") }, "RECEIPT_MALFORMED"},
@@ -245,7 +268,7 @@ func TestResigned(t *testing.T) {
 			extra := *p.Judgement("parity")
 			extra.Name = "numbers-extra"
 			under(t, p, "int8_v1", "parity")
-			parityFacts(p, map[string]any{"snr_db": 20, "cosine": 0.996, "precision": "compressed8", "satisfies_gate": false})
+			parityFacts(p, map[string]any{"snr_db": 20, "cosine": 0.996})
 			p.Judgements, p.Policies = append(p.Judgements, &extra), append(p.Policies, fp32)
 			p.Provisional = append(p.Provisional, "parity: judged by int8_v1, which does not satisfy the release gate")
 			s.demands.Policies, s.demands.Judgements = map[string]string{"fp32_v2": fp32.SHA256}, []string{"parity"}
@@ -295,60 +318,6 @@ func TestZeroDigest(t *testing.T) {
 	if r := s.verify(t, s.signed(t)); r.Verdict != reason.Failed || !r.Has("POLICY_DEMANDED") {
 		t.Errorf("%s %v", r.Verdict, r.Reasons)
 	}
-}
-
-// TestProfiles holds what each profile demands, and that what it does not is listed.
-func TestProfiles(t *testing.T) {
-	lax := func(t *testing.T, w *gatefixture.World) {
-		w.Parity.Facts["precision"], w.Contract.Facts["precision"], w.Parity.Facts["satisfies_gate"] = "float16", "float16", false
-		w.Under(t, w.Parity, "fp16_v1")
-	}
-	bare := func(_ *testing.T, w *gatefixture.World) {
-		w.Contract, w.Parity, w.Spec.Judgements, w.Spec.Required = nil, nil, nil, nil
-	}
-	for _, c := range []struct {
-		name    string
-		change  func(*testing.T, *gatefixture.World)
-		profile statement.Profile
-		code    string
-		beyond  int
-	}{
-		{"all, by default", func(*testing.T, *gatefixture.World) {}, "", "", 0},
-		{"float16, by default", lax, "", "JUDGEMENT_DEMANDED", 0},
-		{"float16, as release", lax, statement.ProfileRelease, "JUDGEMENT_DEMANDED", 0},
-		{"float16, as numbers", lax, statement.ProfileNumbers, "", 1},
-		{"runs only, by default", bare, "", "JUDGEMENT_DEMANDED", 0},
-		{"runs only, as numbers", bare, statement.ProfileNumbers, "JUDGEMENT_DEMANDED", 0},
-		{"runs only, as runs", bare, statement.ProfileRuns, "", 2},
-	} {
-		s := newScene(t)
-		c.change(t, s.world)
-		s.rebuild(t)
-		s.demands.Profile = c.profile
-		r := s.verify(t, s.signed(t))
-		beyond := 0
-		for _, u := range r.Unchecked {
-			if strings.Contains(u, "which the release gate demands") {
-				beyond++
-			}
-		}
-		if got := strings.Join(codesOf(r), " "); !strings.HasPrefix(got, c.code) || c.code == "" && got != "" || beyond != c.beyond {
-			t.Errorf("%s: %q, %d beyond the profile (%q), want %q, %d", c.name, got, beyond, r.Unchecked, c.code, c.beyond)
-		}
-	}
-	s := newScene(t)
-	s.demands.Profile = "lenient"
-	if _, err := verify.Verify(t.Context(), s.signed(t), s.demands, s.files); err == nil {
-		t.Error("an unknown profile is taken")
-	}
-}
-
-func codesOf(r *verify.Result) []string {
-	var out []string
-	for _, x := range r.Reasons {
-		out = append(out, x.Code)
-	}
-	return out
 }
 
 // TestShips holds what may lie in a folder that ships.

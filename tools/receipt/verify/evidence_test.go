@@ -32,7 +32,7 @@ func TestEvidenceOfAnotherRun(t *testing.T) {
 		}, "encoder of the coreml run"},
 		{"evaluator", func(e *evidence.Evidence) { e.Digests.Evaluator = &zero }, "evaluator of the coreml run"},
 		{"lane", func(e *evidence.Evidence) { e.Lane = evidence.LanePhysical }, "lane of the coreml run"},
-		{"lane identity", func(e *evidence.Evidence) { e.LaneIdentity["double"] = "2" }, "lane identity of the coreml run"},
+		{"lane identity", func(e *evidence.Evidence) { e.LaneIdentity["version"] = "3" }, "lane identity of the coreml run"},
 		{"pin", func(e *evidence.Evidence) { e.Pin.Tree = strings.Repeat("0", 40) }, "pin of the coreml run"},
 		{"flavour", func(e *evidence.Evidence) { e.Flavour = "coreml_unpatched" }, "flavour of the coreml run"},
 	} {

@@ -27,48 +27,48 @@ func TestPlacementDemanded(t *testing.T) {
 	}{
 		{"seen by a plan", func(*statement.Statement, *verdict.Judgement) {}, ""},
 		{"no placement", nil, "JUDGEMENT_DEMANDED"},
-		{"the load marker", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "load marker" }, "RECEIPT_MALFORMED"},
-		{"requested units", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "MLComputeUnitsAll" }, "RECEIPT_MALFORMED"},
-		{"a speedup", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "speedup of 3.1" }, "RECEIPT_MALFORMED"},
-		{"a transcript", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "transcript" }, "RECEIPT_MALFORMED"},
-		{"power", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "powermetrics" }, "RECEIPT_MALFORMED"},
-		{"the stand-in", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["framework"] = "stand-in" }, "RECEIPT_MALFORMED"},
+		{"the load marker", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "load marker" }, "JUDGEMENT_DIFFERS"},
+		{"requested units", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "MLComputeUnitsAll" }, "JUDGEMENT_DIFFERS"},
+		{"a speedup", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "speedup of 3.1" }, "JUDGEMENT_DIFFERS"},
+		{"a transcript", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "transcript" }, "JUDGEMENT_DIFFERS"},
+		{"power", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["instrument"] = "powermetrics" }, "JUDGEMENT_DIFFERS"},
+		{"the stand-in", func(_ *statement.Statement, j *verdict.Judgement) { j.Facts["framework"] = "stand-in" }, "JUDGEMENT_DIFFERS"},
 		{"an empty judgement", func(s *statement.Statement, j *verdict.Judgement) {
 			*j = *verdict.NewJudgement("placement")
 			s.Predicate.Policies = s.Predicate.Policies[:len(s.Predicate.Policies)-1]
-		}, "RECEIPT_MALFORMED"},
+		}, "JUDGEMENT_DIFFERS"},
 		{"a plan of another encoder", func(_ *statement.Statement, j *verdict.Judgement) {
 			j.Facts["encoder_digest"] = strings.Repeat("0", 64)
 		}, "JUDGEMENT_DIFFERS"},
 		{"R43 operations of nothing, and their share", func(_ *statement.Statement, j *verdict.Judgement) {
 			j.Facts["operations_neural_engine"], j.Facts["operations"] = 0, 2
-		}, "RECEIPT_MALFORMED"},
+		}, "JUDGEMENT_DIFFERS"},
 		{"R12 more breaks than operations allow", func(_ *statement.Statement, j *verdict.Judgement) {
 			j.Facts["chain_breaks"] = 13
-		}, "RECEIPT_MALFORMED"},
+		}, "JUDGEMENT_DIFFERS"},
 		{"R23 a note of breaks that its facts do not have", func(_ *statement.Statement, j *verdict.Judgement) {
 			j.Add(reason.PlacementChainBroken, "e", "one chain", "9 breaks")
-		}, "RECEIPT_MALFORMED"},
+		}, "JUDGEMENT_DIFFERS"},
 		{"R12 a recording beside the plan, of impossible counts", func(_ *statement.Statement, j *verdict.Judgement) {
 			j.Facts["trace_predictions"], j.Facts["trace_intervals"], j.Facts["trace_busy_ms"] = -5, "many", 0
-		}, "RECEIPT_MALFORMED"},
+		}, "JUDGEMENT_DIFFERS"},
 		{"R43 power in words of its own", func(_ *statement.Statement, j *verdict.Judgement) {
 			j.Facts["power"] = "12 W, which proves the Neural Engine"
-		}, "RECEIPT_MALFORMED"},
+		}, "JUDGEMENT_DIFFERS"},
 		{"R43 the stand-in beside, with a share above 1", func(s *statement.Statement, j *verdict.Judgement) {
 			byTrace(s, j)
 			j.Facts["framework"], j.Facts["share_neural_engine"] = "stand-in", 7
-		}, "RECEIPT_MALFORMED"},
+		}, "JUDGEMENT_DIFFERS"},
 		{"R43 a recording in which nothing was busy", func(s *statement.Statement, j *verdict.Judgement) {
 			byTrace(s, j)
 			j.Facts["trace_busy_ms"] = 0
-		}, "RECEIPT_MALFORMED"},
+		}, "JUDGEMENT_DIFFERS"},
 		{"seen by a recording", byTrace, ""},
 		{"R43 a Neural Engine that failed in the parity run", func(s *statement.Statement, _ *verdict.Judgement) {
 			p := s.Predicate.Judgement("parity")
 			p.Notes = append(p.Notes, reason.Reason{Code: reason.AneFallback, Where: "x", Expected: "y", Found: "ANECCompile() FAILED"})
 		}, "PLACEMENT_CONTRADICTED"},
-		{"no digest of the plan", func(_ *statement.Statement, j *verdict.Judgement) { delete(j.Facts, "plan_sha256") }, "RECEIPT_MALFORMED"},
+		{"no digest of the plan", func(_ *statement.Statement, j *verdict.Judgement) { delete(j.Facts, "plan_sha256") }, "JUDGEMENT_DIFFERS"},
 		{"a judgement that did not pass", func(s *statement.Statement, j *verdict.Judgement) {
 			j.Add(reason.PlacementShare, "e.mlmodelc", "at least 0.9", "0.4")
 			s.Predicate.Placement = "not observed"

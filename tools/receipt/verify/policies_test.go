@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
 
@@ -27,9 +28,7 @@ func TestThresholds(t *testing.T) {
 	} {
 		s := newScene(t)
 		s.demands.Profile = statement.ProfileNumbers
-		s.world.Parity.Facts["precision"], s.world.Parity.Facts["satisfies_gate"] = map[string]string{"fp32_v2": "float32", "fp16_v1": "float16"}[c.policy], c.policy == "fp32_v2"
-		s.world.Contract.Facts["precision"] = s.world.Parity.Facts["precision"]
-		s.world.Under(t, s.world.Parity, c.policy)
+		gatefixture.Precise(t, s.world.Contract, s.world.Parity, map[string]string{"fp32_v2": "float32", "fp16_v1": "float16"}[c.policy], c.policy)
 		s.rebuild(t)
 		s.bend(t, func(p *statement.Predicate) {
 			facts := p.Judgement("parity").Facts

@@ -68,11 +68,10 @@ func TestReleaseAttacks(t *testing.T) {
 	signer, verifier := envelopetest.Pair(t, envelopetest.Ed25519(t))
 	small, large := onBoth(t, "//small:receipt", "small", nil), onBoth(t, "//large:receipt", "large", nil)
 	coarse := onBoth(t, "//coarse:receipt", "coarse", func(w *gatefixture.World) {
-		for key, value := range map[string]any{"precision": "compressed4", "satisfies_gate": false, "snr_db": 6, "cosine": 0.9} {
+		for key, value := range map[string]any{"snr_db": 6, "cosine": 0.9} {
 			w.Parity.Facts[key] = value
 		}
-		w.Contract.Facts["precision"] = "compressed"
-		w.Under(t, w.Parity, "int4_v1")
+		gatefixture.Precise(t, w.Contract, w.Parity, "compressed4", "int4_v1")
 	})
 	bare := onBoth(t, "//bare:receipt", "bare", func(w *gatefixture.World) {
 		w.Contract, w.Parity, w.Spec.Judgements, w.Spec.Required = nil, nil, nil, nil

@@ -158,7 +158,7 @@ func TestVerify(t *testing.T) {
 		{"verdict that its judgements do not give", func(t *testing.T, s *scene) {
 			s.world.Canary.Exit.Code = 0
 			s.rebuild(t)
-			s.edit(t, `"schema":1,"toolchain":{"compiler":"clang"},"verdict":"fail"}`, `"schema":1,"toolchain":{"compiler":"clang"},"verdict":"pass"}`)
+			s.edit(t, `"target":"x86_64-linux-gnu"},"verdict":"fail"}`, `"target":"x86_64-linux-gnu"},"verdict":"pass"}`)
 		}, reason.Failed, "RECEIPT_MALFORMED"},
 		{"subject left out (D02, D13)", func(t *testing.T, s *scene) {
 			i := strings.Index(string(s.payload), `"subject":[{`)

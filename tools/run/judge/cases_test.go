@@ -138,4 +138,8 @@ func TestNotes(t *testing.T) {
 	if len(j.Notes) != 1 || j.Notes[0].Code != "ANE_FALLBACK" {
 		t.Errorf("notes %v, want ANE_FALLBACK", j.Notes)
 	}
+	// The note says it. A receipt takes no word about a device from the markers.
+	if found, ok := j.Facts["placement"]; ok {
+		t.Errorf("the markers say a placement: %v", found)
+	}
 }

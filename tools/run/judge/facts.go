@@ -6,7 +6,6 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
-	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // PolicyKind is the kind of the policies that hold the thresholds of this package.
@@ -30,7 +29,7 @@ const (
 const many = 1 << 24
 
 // CheckFacts computes a judgement that passes again, from its own facts and the thresholds of the gate's policy, and
-// returns what does not allow the pass.
+// returns what does not allow the pass. Package judgements lists the facts and the values of each.
 func CheckFacts(j *verdict.Judgement, gate *policy.Policy) []reason.Reason {
 	f := verdict.ReadFacts(j)
 	limit := func(name string) int {
@@ -40,32 +39,17 @@ func CheckFacts(j *verdict.Judgement, gate *policy.Policy) []reason.Reason {
 		}
 		return int(v)
 	}
-	exit, coreml := "exit 0", whispercpp.SwitchOn
-	// What each run must have shown: system_info lines, load markers, failures, encode buffers, context errors.
-	shown := [5]int{1, limit("load_markers"), 0, 0, 0}
 	switch j.Name {
 	case Canary:
-		exit, coreml = fmt.Sprintf("exit %d", limit("canary_exit_code")), whispercpp.SwitchAbsent
-		shown = [5]int{0, 0, 1, 0, 1}
-	case Contrast:
-		coreml, shown = whispercpp.SwitchOff, [5]int{1, 0, 0, 1, 0}
+		f.Text(factExit, fmt.Sprintf("exit %d", limit("canary_exit_code")))
+		return f.Wrong
+	case Markers:
+		loads := limit("load_markers")
+		f.Count(factLoadMarkers, loads, loads)
 	}
-	f.Text(factExit, exit)
-	f.Text(factCoreML, string(coreml))
-	for i, key := range []string{factSystemInfoLines, factLoadMarkers, factLoadFailures, factEncodeBuffers, factContextErrors} {
-		f.Count(key, shown[i], shown[i])
-	}
-	// A refusal runs no encoder, and a build of ggml's alone has no double.
-	for _, key := range map[string][]string{Canary: {factEncoderRuns, FactDoublePredictions}, Contrast: {FactDoublePredictions}}[j.Name] {
-		if found, ok := j.Facts[key]; ok {
-			f.Fail(key, "no such fact", fmt.Sprint(found))
-		}
-	}
-	if j.Name != Canary {
+	if _, counted := j.Facts[FactDoublePredictions]; counted {
 		runs := f.Count(factEncoderRuns, 1, many)
-		if _, counted := j.Facts[FactDoublePredictions]; counted {
-			f.Count(FactDoublePredictions, runs, runs)
-		}
+		f.Count(FactDoublePredictions, runs, runs)
 	}
 	return f.Wrong
 }

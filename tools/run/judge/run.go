@@ -55,7 +55,6 @@ func checkRun(f *verdict.Judgement, m markers, r *Run) bool {
 func notes(f *verdict.Judgement, m markers, r *Run) {
 	if m.tells(whispercpp.LineANEFailed) {
 		f.Add(reason.AneFallback, m.where(whispercpp.LineANEFailed), "no failure of the Neural Engine", m.quote(whispercpp.LineANEFailed))
-		f.Facts["placement"] = "the Neural Engine failed; not observed elsewhere"
 	}
 	lane(f, m, r)
 	defines(f, r)

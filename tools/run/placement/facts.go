@@ -110,16 +110,6 @@ func hasAny(j *verdict.Judgement, keys []string) bool {
 	})
 }
 
-// IsFact says whether a key is one by which this judgement alone speaks: no other may say where something ran.
-func IsFact(key string) bool {
-	for _, own := range slices.Concat(planFacts, traceFacts, []string{verdict.FactInstrument, verdict.FactPlacement, FactDevice, FactPlan, FactTrace, FactPower, FactPowerControl}) {
-		if key == own {
-			return true
-		}
-	}
-	return strings.HasPrefix(key, factShare("")) || strings.HasPrefix(key, factOperations(""))
-}
-
 // powerForm is how a reading of power reads.
 var powerForm = regexp.MustCompile(`^(?:no Neural Engine power in \d+ samples|Neural Engine power above zero in \d+ of \d+ samples, mean \d+\.\d{3} W, largest \d+\.\d{3} W)$`)
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements/factstest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
@@ -79,6 +80,7 @@ func TestJudge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			factstest.Check(t, j, "emulated")
 			has := tt.code == "" || slices.ContainsFunc(j.Reasons, func(r reason.Reason) bool { return r.Code == tt.code })
 			if j.Verdict != tt.verdict || !has {
 				t.Errorf("verdict %s for %v, want %s for %s", j.Verdict, j.Reasons, tt.verdict, tt.code)

@@ -54,6 +54,12 @@ func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 	}
 	c.CoreMLSource, c.GGMLSource = rate(FactCoreMLSourceRate, FactCoreMLSourceEdits), rate(FactGGMLSourceRate, FactGGMLSourceEdits)
 	c.CoreMLGGML = rate(FactCoreMLGGMLRate, FactCoreMLGGMLEdits)
+	f.Wrong = append(f.Wrong, checkSourceRates(j)...)
+	for _, key := range []string{FactStrictCoreMLSourceRate, FactStrictCoreMLGGMLRate} {
+		if found, ok := j.Facts[key]; ok && thresholds.Strict == nil {
+			f.Fail(key, "no such fact: "+p.Name+" has no limits on the strict form", fmt.Sprint(found))
+		}
+	}
 	if thresholds.Strict != nil {
 		c.StrictCoreMLSource, c.StrictCoreMLGGML = f.Number(FactStrictCoreMLSourceRate, 0, 1<<40), f.Number(FactStrictCoreMLGGMLRate, 0, 1<<40)
 	}
@@ -71,6 +77,30 @@ func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 		provisional = provisional || strings.HasPrefix(n.Code, "WORDS_PROVISIONAL")
 	}
 	f.Is(verdict.FactProvisional, provisional)
+	return f.Wrong
+}
+
+// checkSourceRates demands that both rates against the source model's words are of one number of words: it is not among the
+// facts, but edits over a rate give it.
+func checkSourceRates(j *verdict.Judgement) []reason.Reason {
+	f := verdict.ReadFacts(j)
+	words := math.NaN()
+	for _, side := range []struct{ rate, edits string }{{FactCoreMLSourceRate, FactCoreMLSourceEdits}, {FactGGMLSourceRate, FactGGMLSourceEdits}} {
+		edits, _ := verdict.Number(j.Facts[side.edits])
+		rate, _ := verdict.Number(j.Facts[side.rate])
+		if edits == 0 || rate == 0 {
+			continue
+		}
+		n := math.Round(edits / rate)
+		if n < 1 || math.Abs(rate-edits/n) > 1e-12 {
+			f.Fail(side.rate, fmt.Sprintf("%g over a whole number of words", edits), fmt.Sprint(rate))
+			continue
+		}
+		if words == words && n != words {
+			f.Fail(side.rate, fmt.Sprintf("%g, its edits over the %g words of the other rate", edits/words, words), fmt.Sprint(rate))
+		}
+		words = n
+	}
 	return f.Wrong
 }
 

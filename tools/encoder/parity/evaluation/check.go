@@ -316,7 +316,7 @@ func (c *checker) reference(model *ggml.Model) (parity.Tensor, []point, error) {
 		for _, r := range reasons {
 			c.AddReason(r)
 		}
-		c.Facts["reference"] = "tensor " + filepath.Base(c.Reference)
+		c.Facts[parity.FactReference] = "tensor " + filepath.Base(c.Reference)
 		if s != nil {
 			c.Facts["reference_sidecar"] = s
 		}
@@ -338,6 +338,6 @@ func (c *checker) reference(model *ggml.Model) (parity.Tensor, []point, error) {
 		return parity.Tensor{}, nil, err
 	}
 	h := model.Hyperparameters
-	c.Facts["reference"] = "float64 from the .bin's tensors"
+	c.Facts[parity.FactReference] = parity.Computed
 	return parity.Tensor{Name: "reference", Shape: []int{1, h.AudioCtx, h.AudioState}, Values: v, MelSHA256: c.digest}, points, nil
 }

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements/factstest"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
@@ -94,6 +96,12 @@ func run(t *testing.T, q Request) (*Result, []string) {
 	for _, x := range r.Reasons {
 		codes = append(codes, x.Code)
 	}
+	j := r.Record()
+	if _, ours := j.Facts[verdict.FactEvaluator]; !ours || q.Reference != "" || j.Facts[verdict.FactEncoderForm] != "mlmodelc" {
+		j.Verdict = reason.Failed // no such pass is in a receipt, or an action adds digests
+	}
+	delete(j.Facts, "bisect_failed") // which no action asks for
+	factstest.Check(t, j, "emulated")
 	return r, codes
 }
 

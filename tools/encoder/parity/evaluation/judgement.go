@@ -7,10 +7,6 @@ import (
 
 // FactMelSource names what the mel was made of; [BuiltInMel] can be made anywhere.
 const (
-	// FactReferenceSHA256 and FactReferenceSidecar are digests of a reference that was given.
-	FactReferenceSHA256  = "reference_sha256"
-	FactReferenceSidecar = "reference_sidecar_sha256"
-
 	FactMelSource = "mel"
 	BuiltInMel    = "built-in probe"
 )

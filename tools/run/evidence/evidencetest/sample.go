@@ -70,8 +70,11 @@ func Sample(kind evidence.Kind) *evidence.Evidence {
 	heapFill := 0
 	e := &evidence.Evidence{
 		Schema: evidence.Schema, Kind: kind, Lane: evidence.LaneEmulated,
-		LaneIdentity: map[string]string{"lane": "emulated", "double": "1", "baseline": "x86-64-v3"},
-		Flavour:      "coreml",
+		LaneIdentity: map[string]string{
+			"lane": "emulated", "core_ml": evidence.CoreMLDouble, "bridge": "double", "version": "2", "protocol": "1", "evaluator": "tools/encoder/mil/eval",
+			"baseline": "x86-64 with AVX2 and FMA", "instruction_set": "avx2",
+		},
+		Flavour: "coreml",
 		Pin: pin.Identity{
 			Name: "97c56f1d", Commit: "97c56f1dc1d1100a9d859c865a20c82d22f823ed", Tree: "57f199d2d972c1943abad6e81e9e0accae66b156", Supported: true,
 			ManifestSHA256: "ae668b88707425f0c859f94a98f86b5b43a60bded743f770a0a0c7ca562e742a",
