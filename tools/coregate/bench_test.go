@@ -28,6 +28,9 @@ func TestBenchReadsSubmissions(t *testing.T) {
 	lane := measuretest.Sample(0.8)
 	lane.Lane = "physical"
 	physical := submissionFile(t, measuretest.Seal(lane))
+	built := measuretest.Sample(0.8)
+	built.StartedAt, built.Arms[0].Program.SHA256 = second.StartedAt, measuretest.Digest("9")
+	rebuilt := submissionFile(t, measuretest.Seal(built))
 	data, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +53,10 @@ func TestBenchReadsSubmissions(t *testing.T) {
 		{[]string{"bench", "claim", "--claim", "on the Neural Engine", "--arm", "a", "--than", "b", good}, 2, "where a model ran"},
 		{[]string{"bench", "merge", good, other, "--out", collection}, 0, ""},
 		{[]string{"bench", "merge", good, physical}, 1, "NOT_MERGEABLE"},
+		{[]string{"bench", "merge", good, rebuilt}, 1, "another whisper-cli, by digest (cccccccccccc and 999999999999)"},
+		{[]string{"bench", "report", good, rebuilt}, 1, "NOT_MERGEABLE"},
+		{[]string{"bench", "report", "--format", "text", physical}, 0, "MEMORY_ELSEWHERE"},
+		{[]string{"bench", "report", physical}, 0, "MEMORY_ELSEWHERE"},
 		{[]string{"bench", "report", "--format", "text", collection}, 0, "2 accepted, 0 excluded, provisional"},
 		{[]string{"bench", "report", good}, 0, "<svg"},
 		{[]string{"bench", "report", typed}, 1, "MEASUREMENT_REFUSED"},

@@ -34,7 +34,7 @@ func (p *Protocol) Judge(subs []*Submission, claim Claim, of, than string) []rea
 	for _, s := range sessions {
 		for _, name := range []string{of, than} {
 			if found := unlikeArms(sessions[0].arm(name), s.arm(name)); found != "" {
-				return append(out, reason.Reason{Code: reason.NotMergeable, Where: s.Session + " " + name, Expected: "one name for one artifact", Found: found})
+				return append(out, reason.Reason{Code: reason.NotMergeable, Where: s.Session + " " + name, Expected: "one name for one artifact and program", Found: found})
 			}
 		}
 		out = append(out, p.judgeOne(s, claim, of, than)...)

@@ -70,6 +70,7 @@ func TestClaims(t *testing.T) {
 		"L03 faster, by the session that was given first": {measure.Faster, []*measure.Submission{Sample(0.5), Sample(1.2)}, []string{reason.ClaimContradicted}},
 		"L03 faster, in two sessions":                     {measure.Faster, []*measure.Submission{Sample(0.5), Sample(0.6)}, []string{}},
 		"L04 faster, by two encoders of one name":         {measure.Faster, []*measure.Submission{Sample(0.5), otherEncoder(Sample(0.5))}, []string{reason.NotMergeable}},
+		"faster, by two builds of whisper-cli":            {measure.Faster, []*measure.Submission{Sample(0.5), rebuilt(Sample(0.5))}, []string{reason.NotMergeable}},
 		"V-kind efficient, by the runs that had power":    {measure.Efficient, []*measure.Submission{halfPowered()}, []string{reason.EnergyUnmeasured}},
 		"efficient, with no power measured":               {measure.Efficient, []*measure.Submission{Sample(0.5)}, []string{reason.EnergyUnmeasured}},
 		"efficient, by a published power":                 {measure.Efficient, []*measure.Submission{powered(Sample(0.5), "data sheet", map[string]float64{"a": 6, "b": 30})}, []string{reason.EnergyPublished}},
@@ -90,6 +91,11 @@ func TestClaims(t *testing.T) {
 
 func otherEncoder(s *measure.Submission) *measure.Submission {
 	s.Arms[1].Artifact.EncoderDigest = Digest("9")
+	return Seal(s)
+}
+
+func rebuilt(s *measure.Submission) *measure.Submission {
+	s.Arms[1].Program.SHA256 = Digest("9")
 	return Seal(s)
 }
 
@@ -241,6 +247,8 @@ func TestMerge(t *testing.T) {
 		"another model":    other(func(s *measure.Submission) { s.Arms[0].Artifact.ModelSHA256 = Digest("9") }),
 		"a re-export":      other(func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = Digest("9") }),
 		"other units":      other(func(s *measure.Submission) { s.Arms[0].Artifact.Units = "cpu" }),
+		"another program":  other(func(s *measure.Submission) { s.Arms[0].Program.SHA256 = Digest("9") }),
+		"its evaluator":    other(func(s *measure.Submission) { s.Arms[0].Program.Evaluator = Digest("9") }),
 	} {
 		if _, reasons := measure.Merge(subs); len(codes(reasons)) == 0 || codes(reasons)[0] != reason.NotMergeable {
 			t.Errorf("%s: %v, want %s", name, reasons, reason.NotMergeable)
@@ -255,19 +263,41 @@ func TestDrift(t *testing.T) {
 		t.Errorf("%v, %q, want 1.16", ratio, why)
 	}
 	for want, change := range map[string]func(s *measure.Submission){
-		"the last session is of another machine":    func(s *measure.Submission) { s.Machine.ID = "fedcba9876543210" },
-		"the machine does not say which it is":      func(s *measure.Submission) { s.Machine.ID = "unknown" },
-		"the last session's control is another enc": func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = Digest("9") },
-		"the last session is unlike this one: ":     func(s *measure.Submission) { s.Work.Threads = 1 },
-		"control ran another program":               func(s *measure.Submission) { s.Arms[0].Program.Evaluator = Digest("9") },
-		"ran another program, by digest":            func(s *measure.Submission) { s.Arms[0].Program.SHA256 = Digest("9") },
-		"no warm run":                               func(s *measure.Submission) { s.Arms[0].Runs = s.Arms[0].Runs[:2] },
-		"without its control":                       func(s *measure.Submission) { s.Control = "c" },
+		"the last session is of another machine":       func(s *measure.Submission) { s.Machine.ID = "fedcba9876543210" },
+		"the machine does not say which it is":         func(s *measure.Submission) { s.Machine.ID = "unknown" },
+		"the last session's control is another enc":    func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = Digest("9") },
+		"the last session is unlike this one: ":        func(s *measure.Submission) { s.Work.Threads = 1 },
+		"the last session's control is another eval": func(s *measure.Submission) { s.Arms[0].Program.Evaluator = Digest("9") },
+		"the last session's control is another whis":   func(s *measure.Submission) { s.Arms[0].Program.SHA256 = Digest("9") },
+		"no warm run":         func(s *measure.Submission) { s.Arms[0].Runs = s.Arms[0].Runs[:2] },
+		"without its control": func(s *measure.Submission) { s.Control = "c" },
 	} {
 		s := Sample(1)
 		change(s)
 		if _, why := measure.DriftOf(s, last); !strings.Contains(why, want) {
 			t.Errorf("%q, want %q", why, want)
+		}
+	}
+}
+
+// TestMemoryElsewhere: a physical session says that Core ML's own processes are in neither peak; an emulated one, whose double works
+// in whisper-cli and what it starts, does not.
+func TestMemoryElsewhere(t *testing.T) {
+	p, err := measure.LoadProtocol(measure.DefaultProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lane, want := range map[string]int{"emulated": 0, "physical": 1} {
+		s := Sample(1)
+		s.Lane = lane
+		for _, arm := range Seal(s).Arms {
+			notes := p.Notes(measure.Entry{Submission: s, Arm: &arm})
+			if len(notes) != want {
+				t.Fatalf("%s, arm %s: notes %v, want %d", lane, arm.Name, notes, want)
+			}
+			if want > 0 && (notes[0].Code != reason.MemoryElsewhere || notes[0].Where != s.Session+" "+arm.Name) {
+				t.Errorf("%s, arm %s: %v, want %s", lane, arm.Name, notes[0], reason.MemoryElsewhere)
+			}
 		}
 	}
 }

@@ -36,7 +36,7 @@ func Merge(subs []*Submission) (*Collection, []reason.Reason) {
 			if other := artifacts[a.Name]; other == nil {
 				artifacts[a.Name] = a
 			} else if found := unlikeArms(other, a); found != "" {
-				out = append(out, reason.Reason{Code: reason.NotMergeable, Where: s.Session + " " + a.Name, Expected: "one name for one artifact", Found: found})
+				out = append(out, reason.Reason{Code: reason.NotMergeable, Where: s.Session + " " + a.Name, Expected: "one name for one artifact and program", Found: found})
 			}
 		}
 	}
@@ -79,8 +79,20 @@ func unlikeArms(a, b *Arm) string {
 		return fmt.Sprintf("compute units %s and %s", x.Units, y.Units)
 	case a.Program.Flavour != b.Program.Flavour:
 		return fmt.Sprintf("flavours %s and %s", a.Program.Flavour, b.Program.Flavour)
+	case a.Program.SHA256 != b.Program.SHA256:
+		return fmt.Sprintf("another whisper-cli, by digest (%s and %s): a program that was built again is another program", short(a.Program.SHA256), short(b.Program.SHA256))
+	case a.Program.Evaluator != b.Program.Evaluator:
+		return fmt.Sprintf("another evaluator, by digest (%s and %s)", short(a.Program.Evaluator), short(b.Program.Evaluator))
 	}
 	return ""
+}
+
+// short is the part of a digest that tells two apart, or "none".
+func short(digest string) string {
+	if digest == "" {
+		return "none"
+	}
+	return digest[:min(12, len(digest))]
 }
 
 // EncodeCollection returns a collection's canonical bytes.
