@@ -263,12 +263,12 @@ func TestDrift(t *testing.T) {
 		t.Errorf("%v, %q, want 1.16", ratio, why)
 	}
 	for want, change := range map[string]func(s *measure.Submission){
-		"the last session is of another machine":       func(s *measure.Submission) { s.Machine.ID = "fedcba9876543210" },
-		"the machine does not say which it is":         func(s *measure.Submission) { s.Machine.ID = "unknown" },
-		"the last session's control is another enc":    func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = Digest("9") },
-		"the last session is unlike this one: ":        func(s *measure.Submission) { s.Work.Threads = 1 },
+		"the last session is of another machine":     func(s *measure.Submission) { s.Machine.ID = "fedcba9876543210" },
+		"the machine does not say which it is":       func(s *measure.Submission) { s.Machine.ID = "unknown" },
+		"the last session's control is another enc":  func(s *measure.Submission) { s.Arms[0].Artifact.EncoderDigest = Digest("9") },
+		"the last session is unlike this one: ":      func(s *measure.Submission) { s.Work.Threads = 1 },
 		"the last session's control is another eval": func(s *measure.Submission) { s.Arms[0].Program.Evaluator = Digest("9") },
-		"the last session's control is another whis":   func(s *measure.Submission) { s.Arms[0].Program.SHA256 = Digest("9") },
+		"the last session's control is another whis": func(s *measure.Submission) { s.Arms[0].Program.SHA256 = Digest("9") },
 		"no warm run":         func(s *measure.Submission) { s.Arms[0].Runs = s.Arms[0].Runs[:2] },
 		"without its control": func(s *measure.Submission) { s.Control = "c" },
 	} {
