@@ -10,7 +10,7 @@ import (
 // convolution has its geometry in two spatial dimensions; the first has extent
 // one where the program has only one.
 type convolution struct {
-	x, w, b, out   *node
+	x, w, b        *node
 	images, groups int
 	ins, outs      int // channels of one group
 	window         kernel.Windows
@@ -42,21 +42,22 @@ func makeConv(c *call) {
 		return
 	}
 	v.ins, v.outs = w.shape[1], w.shape[0]/v.groups
-	out := v.geometry(c, spatial)
+	extents := v.geometry(c, spatial)
 	if c.bad {
 		return
 	}
 	// All windows side by side are laid out at once.
 	taps, limit := product(w.shape[1:]), c.options.limit()
-	if taps*4 > limit || product(out) > limit/(taps*4) {
-		c.fail("%d taps at %v positions need more than the limit of %d bytes", taps, out, limit)
+	if taps*4 > limit || product(extents) > limit/(taps*4) {
+		c.fail("%d taps at %v positions need more than the limit of %d bytes", taps, extents, limit)
 		return
 	}
-	if v.out = c.result(0, x.dtype, append([]int{x.shape[0], w.shape[0]}, out...)); v.out == nil {
+	out := c.result(0, x.dtype, append([]int{x.shape[0], w.shape[0]}, extents...))
+	if out == nil {
 		return
 	}
 	v.x, v.w, v.b = c.dense(c, x), c.dense(c, w), c.dense(c, b)
-	c.step(v.out, v.run, v.x, v.w, v.b)
+	c.product(out, v.run, v.x, v.w, v.b)
 }
 
 // geometry fills in the window and returns the spatial extents of the output.
@@ -119,7 +120,7 @@ func (v *convolution) geometry(c *call, spatial int) []int {
 	return out
 }
 
-func (v *convolution) run(f *frame) {
+func (v *convolution) run(f *frame, out *node, then []kernel.Follow) {
 	w := &v.window
 	k, n := v.ins*w.KernelH*w.KernelW, w.OutH*w.OutW
 	plane := w.Height * w.Width
@@ -127,7 +128,7 @@ func (v *convolution) run(f *frame) {
 	// A kernel of one cell over every position is a plain product.
 	pointwise := w.KernelH*w.KernelW == 1 && w.StrideH*w.StrideW == 1 && n == plane
 	for i := range v.images * v.groups {
-		image, group := i/v.groups, i%v.groups
+		group := i % v.groups
 		at := i * v.ins * plane
 		g := &kernel.Product{M: v.outs, N: n, K: k, Stride: n, A: f.matrix(v.w, group*v.outs*k, k, 1)}
 		if bias != nil {
@@ -144,7 +145,8 @@ func (v *convolution) run(f *frame) {
 			}
 			g.B = &win
 		}
-		f.into(g, v.out, (image*v.groups+group)*v.outs*n)
+		f.into(g, out, i*v.outs*n)
+		g.Then, g.At = then, i*v.outs*n
 		f.pool.Multiply(g)
 	}
 }

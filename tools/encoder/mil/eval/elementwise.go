@@ -91,7 +91,7 @@ func (c *call) unary(x *node, do func(dst, src []float32)) {
 			do(dst, r.read(s[runElements:], at[1], n))
 			w.done(dst, at[0])
 		})
-	}, x)
+	}, x).fuse = &elementwise{x: x, out: out, one: do}
 }
 
 // pairwise builds an operation on pairs of elements, with broadcasting.
@@ -131,7 +131,7 @@ func pairwise(do func(dst, x, y []float32), ints func(a, b int64) int64) func(c 
 				do(dst, a.read(s[runElements:], at[1], n), b.read(s[2*runElements:], at[2], n))
 				w.done(dst, at[0])
 			})
-		}, x, y)
+		}, x, y).fuse = &elementwise{x: x, y: y, out: out, two: do}
 	}
 }
 

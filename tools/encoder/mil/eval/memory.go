@@ -19,7 +19,7 @@ func (b *builder) finish(o Options) (*Plan, error) {
 		p.Inputs = append(p.Inputs, feature(n.name, n))
 	}
 	if !o.KeepAll {
-		p.steps = fuse(p.steps, p.outputs)
+		p.steps = follow(fuse(p.steps, p.outputs), p.outputs)
 	}
 	p.number()
 	p.place()

@@ -63,8 +63,8 @@ func makeLinear(c *call) {
 	}
 	x, w, b = c.dense(c, x), c.dense(c, w), c.dense(c, b)
 	rows := x.len() / k
-	c.step(out, func(f *frame) {
-		g := &kernel.Product{M: rows, N: outs, K: k, A: f.matrix(x, 0, k, 1), B: f.matrix(w, 0, k, 1).T(), Stride: outs, ColBias: f.floats(b)}
+	c.product(out, func(f *frame, out *node, then []kernel.Follow) {
+		g := &kernel.Product{M: rows, N: outs, K: k, A: f.matrix(x, 0, k, 1), B: f.matrix(w, 0, k, 1).T(), Stride: outs, ColBias: f.floats(b), Then: then}
 		f.into(g, out, 0)
 		f.pool.Multiply(g)
 	}, x, w, b)

@@ -1,5 +1,7 @@
 package kernel
 
+import "cmp"
+
 // Attention is out = softmax(Q·K · Scale + Mask)·V for one head, row by row, so
 // that no more than a block of scores exists at a time. The bytes are those that
 // two products and a softmax between them give.
@@ -59,31 +61,33 @@ func (p *Pool) Attend(heads []Attention) {
 // block computes the rows from row on.
 func (h *Attention) block(p *Pool, worker int, k, v []float32, row int) {
 	n := min(attentionRows, h.Rows-row)
-	room := attentionRows * (h.Keys + h.Outer + blockK)
+	// A row of scores has room for whole panels, so that none is cut off and each begins a cache line.
+	ld := (h.Keys + tileCols - 1) / tileCols * tileCols
+	room := attentionRows * (ld + h.Outer + blockK)
 	s := p.Scratch(worker, room+tileSize+widenSize+h.Keys)
-	scores, s := s[:n*h.Keys], s[attentionRows*h.Keys:]
+	scores, s := s[:n*ld], s[attentionRows*ld:]
 	out, s := s[:n*h.Outer], s[attentionRows*h.Outer:]
 	left, s := s[:attentionRows*blockK], s[attentionRows*blockK:]
 	tile, s := s[:tileSize], s[tileSize:]
 	tmp, line := s[:widenSize], s[widenSize:widenSize+h.Keys]
 
 	q := Matrix{F32: from(h.Q.F32, row*h.Q.Row), F16: from(h.Q.F16, row*h.Q.Row), Row: h.Q.Row, Col: h.Q.Col}
-	multiplyBlock(&blockArgs{in: n, jn: h.Keys, k: h.Inner, left: q, right: k, out: scores, ld: h.Keys, packed: left, tile: tile, tmp: tmp})
+	multiplyBlock(&blockArgs{in: n, jn: ld, k: h.Inner, left: q, right: k, out: scores, ld: ld, packed: left, tile: tile, tmp: tmp})
 	for i := range n {
-		r := scores[i*h.Keys : (i+1)*h.Keys]
-		h.weigh(r, line, row+i)
+		r := scores[i*ld : i*ld+h.Keys]
+		h.weigh(r, line, row+i, ld)
 	}
-	multiplyBlock(&blockArgs{in: n, jn: h.Outer, k: h.Keys, left: Matrix{F32: scores, Row: h.Keys, Col: 1}, right: v,
+	multiplyBlock(&blockArgs{in: n, jn: h.Outer, k: h.Keys, left: Matrix{F32: scores, Row: ld, Col: 1}, right: v,
 		out: out, ld: h.Outer, packed: left, tile: tile, tmp: tmp})
 	for i := range n {
 		h.store(out[i*h.Outer:(i+1)*h.Outer], (row+i)*h.OutRow)
 	}
 }
 
-// weigh turns a row of scores into weights.
-func (h *Attention) weigh(r, line []float32, row int) {
-	if h.Scale != 0 && h.Mask == nil && !h.Half {
-		softmaxScaled(r, h.Scale)
+// weigh turns a row of scores into weights. The next row begins ahead elements after it.
+func (h *Attention) weigh(r, line []float32, row, ahead int) {
+	if h.Mask == nil && !h.Half {
+		softmaxScaled(r, cmp.Or(h.Scale, 1), ahead)
 		return
 	}
 	if h.Scale != 0 {

@@ -9,10 +9,14 @@ const asmPath = PathPortable
 func gemmTile(k int, a *float32, rs, cs int, b, c *float32, ldc, add int) {
 	panic("kernel: no assembly")
 }
-func packTransposed16(dst, src *float32, ld, n int)                   { panic("kernel: no assembly") }
-func maxRow(src *float32, n int) float32                              { panic("kernel: no assembly") }
-func expRow(dst, src *float32, n int, sub float32) float64            { panic("kernel: no assembly") }
-func expRowWide(dst, src *float32, n int, sub, by float32) float64    { panic("kernel: no assembly") }
+func packTransposed16(dst, src *float32, ld, n int)        { panic("kernel: no assembly") }
+func packRows16(dst, src *float32, ld, n int)              { panic("kernel: no assembly") }
+func maxRow(src *float32, n int) float32                   { panic("kernel: no assembly") }
+func expRow(dst, src *float32, n int, sub float32) float64 { panic("kernel: no assembly") }
+func maxRowWide(src *float32, n int) float32               { panic("kernel: no assembly") }
+func expRowWide(dst, src *float32, n int, sub, by float32, ahead int) float64 {
+	panic("kernel: no assembly")
+}
 func scaleRow(dst, src *float32, n int, by float32)                   { panic("kernel: no assembly") }
 func geluRow(dst, src *float32, n int)                                { panic("kernel: no assembly") }
 func geluRowWide(dst, src *float32, n int)                            { panic("kernel: no assembly") }

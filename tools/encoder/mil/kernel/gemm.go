@@ -22,7 +22,16 @@ type Product struct {
 	// RowBias has M values, ColBias N values; either may be nil. They are added
 	// last, in float32.
 	RowBias, ColBias []float32
+	// Then is carried out on each finished row of a block, in order, while a cache still holds it. Where the output is
+	// float16 a row is rounded before each, as if it were stored in between.
+	Then []Follow
+	// At is the place of the first element of Out, as Then sees it.
+	At int
 }
+
+// Follow changes the values of one row in place. It has room for as many values in tmp, and is told at which place of
+// the output the first of them lies. Rows come in any order and from any thread.
+type Follow func(row, tmp []float32, at int)
 
 // Multiply carries out one product on all threads.
 func (p *Pool) Multiply(g *Product) {
@@ -84,7 +93,7 @@ type unit struct {
 // Scratch of a unit: packed left rows, one loose tile, room to widen, and the
 // float32 block of a float16 output.
 const (
-	leftSize   = blockM * blockK
+	leftSize   = blockM * blockK // and room for a row, once the block is multiplied
 	tileSize   = tileRows * tileCols
 	widenSize  = tileRows * blockK
 	resultSize = blockM * blockN
@@ -116,8 +125,14 @@ func (u *unit) run() {
 		if u.ColBias != nil {
 			Add(row, row, u.ColBias[u.j0:u.j0+u.jn])
 		}
+		at := (u.i0+i)*u.Stride + u.j0
+		for _, do := range u.Then {
+			if u.OutHalf != nil {
+				roundToHalf(row)
+			}
+			do(row, left[:len(row)], u.At+at)
+		}
 		if u.OutHalf != nil {
-			at := (u.i0+i)*u.Stride + u.j0
 			Narrow(u.OutHalf[at:at+u.jn], row)
 		}
 	}

@@ -648,34 +648,34 @@ TEXT ·maxRow(SB), NOSPLIT, $0-20
 	VMOVUPS fff800000<>+0(SB), Y2
 	VMOVUPS fff800000<>+0(SB), Y3
 
-max_four:
-	CMPQ   CX, $0x20
-	JL     max_one
+maxRow_four:
+	CMPQ   CX, $0x00000020
+	JL     maxRow_one
 	VMAXPS (AX), Y0, Y0
 	VMAXPS 32(AX), Y1, Y1
 	VMAXPS 64(AX), Y2, Y2
 	VMAXPS 96(AX), Y3, Y3
-	ADDQ   $0x80, AX
-	SUBQ   $0x20, CX
-	JMP    max_four
+	ADDQ   $0x00000080, AX
+	SUBQ   $0x00000020, CX
+	JMP    maxRow_four
 
-max_one:
+maxRow_one:
 	VMAXPS Y1, Y0, Y0
 	VMAXPS Y2, Y0, Y0
 	VMAXPS Y3, Y0, Y0
 
-max_loop:
+maxRow_loop:
 	CMPQ    CX, $0x08
-	JL      max_tail
+	JL      maxRow_tail
 	VMOVUPS (AX), Y1
 	VMAXPS  Y1, Y0, Y0
 	ADDQ    $0x20, AX
 	SUBQ    $0x08, CX
-	JMP     max_loop
+	JMP     maxRow_loop
 
-max_tail:
+maxRow_tail:
 	TESTQ      CX, CX
-	JZ         max_done
+	JZ         maxRow_done
 	LEAQ       tailmask<>+0(SB), DX
 	SHLQ       $0x02, CX
 	SUBQ       CX, DX
@@ -685,7 +685,7 @@ max_tail:
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VMAXPS     Y2, Y0, Y0
 
-max_done:
+maxRow_done:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPS       X1, X0, X1
 	VPERMILPS    $0x4e, X1, X0
@@ -731,6 +731,69 @@ DATA tailmask<>+52(SB)/4, $0x00000000
 DATA tailmask<>+56(SB)/4, $0x00000000
 DATA tailmask<>+60(SB)/4, $0x00000000
 GLOBL tailmask<>(SB), RODATA|NOPTR, $64
+
+// func maxRowWide(src *float32, n int) float32
+// Requires: AVX, AVX512F, SSE
+TEXT ·maxRowWide(SB), NOSPLIT, $0-20
+	MOVQ         src+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS sff800000<>+0(SB), Z0
+	VBROADCASTSS sff800000<>+0(SB), Z1
+	VBROADCASTSS sff800000<>+0(SB), Z2
+	VBROADCASTSS sff800000<>+0(SB), Z3
+
+maxRowWide_four:
+	CMPQ   CX, $0x00000040
+	JL     maxRowWide_one
+	VMAXPS (AX), Z0, Z0
+	VMAXPS 64(AX), Z1, Z1
+	VMAXPS 128(AX), Z2, Z2
+	VMAXPS 192(AX), Z3, Z3
+	ADDQ   $0x00000100, AX
+	SUBQ   $0x00000040, CX
+	JMP    maxRowWide_four
+
+maxRowWide_one:
+	VMAXPS        Z1, Z0, Z0
+	VMAXPS        Z2, Z0, Z0
+	VMAXPS        Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPS        Y1, Y0, Y0
+
+maxRowWide_loop:
+	CMPQ    CX, $0x08
+	JL      maxRowWide_tail
+	VMOVUPS (AX), Y1
+	VMAXPS  Y1, Y0, Y0
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, CX
+	JMP     maxRowWide_loop
+
+maxRowWide_tail:
+	TESTQ      CX, CX
+	JZ         maxRowWide_done
+	LEAQ       tailmask<>+0(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    32(DX), Y1
+	VMASKMOVPS (AX), Y1, Y2
+	VMOVUPS    fff800000<>+0(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VMAXPS     Y2, Y0, Y0
+
+maxRowWide_done:
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPS       X1, X0, X1
+	VPERMILPS    $0x4e, X1, X0
+	VMAXPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VMAXPS       X0, X1, X1
+	MOVSS        X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+DATA sff800000<>+0(SB)/4, $0xff800000
+GLOBL sff800000<>(SB), RODATA|NOPTR, $4
 
 // func expRow(dst *float32, src *float32, n int, sub float32) float64
 // Requires: AVX, AVX2, FMA3, SSE2
@@ -1051,9 +1114,9 @@ DATA i0000007f<>+56(SB)/4, $0x0000007f
 DATA i0000007f<>+60(SB)/4, $0x0000007f
 GLOBL i0000007f<>(SB), RODATA|NOPTR, $64
 
-// func expRowWide(dst *float32, src *float32, n int, sub float32, by float32) float64
-// Requires: AVX, AVX2, AVX512F, FMA3, SSE2
-TEXT ·expRowWide(SB), NOSPLIT, $0-40
+// func expRowWide(dst *float32, src *float32, n int, sub float32, by float32, ahead int) float64
+// Requires: AVX, AVX2, AVX512F, FMA3, MMX+, SSE2
+TEXT ·expRowWide(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1061,42 +1124,42 @@ TEXT ·expRowWide(SB), NOSPLIT, $0-40
 	VXORPD       Y1, Y1, Y1
 	VXORPD       Y2, Y2, Y2
 	VBROADCASTSS by+28(FP), Y3
+	MOVQ         ahead+32(FP), BX
 	VBROADCASTSS by+28(FP), Z1
 	VBROADCASTSS sub+24(FP), Z2
 	VPXORQ       Z4, Z4, Z4
 
 exp_wide:
-	CMPQ          DX, $0x10
-	JL            exp_narrow
-	VMOVUPS       (CX), Z5
-	VMULPS        Z1, Z5, Z5
-	VSUBPS        Z2, Z5, Z5
-	VMOVUPS       fc2d10000<>+0(SB), Z6
-	VMAXPS        Z5, Z6, Z5
-	VMOVUPS       f42b20000<>+0(SB), Z6
-	VMINPS        Z5, Z6, Z5
-	VMULPS        f3fb8aa3b<>+0(SB), Z5, Z6
-	VRNDSCALEPS   $0x08, Z6, Z6
-	VFNMADD231PS  f3f318000<>+0(SB), Z6, Z5
-	VFNMADD231PS  fb95e8083<>+0(SB), Z6, Z5
-	VMOVUPS       f3ab511a7<>+0(SB), Z7
-	VFMADD213PS   f3c091d36<>+0(SB), Z5, Z7
-	VFMADD213PS   f3d2aac7a<>+0(SB), Z5, Z7
-	VFMADD213PS   f3e2aaa48<>+0(SB), Z5, Z7
-	VFMADD213PS   f3efffffe<>+0(SB), Z5, Z7
-	VFMADD213PS   f3f800000<>+0(SB), Z5, Z7
-	VFMADD213PS   f3f800000<>+0(SB), Z5, Z7
-	VSCALEFPS     Z6, Z7, Z5
-	VMOVUPS       Z5, (AX)
-	VCVTPS2PD     Y5, Z6
-	VADDPD        Z6, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z5, Y5
-	VCVTPS2PD     Y5, Z6
-	VADDPD        Z6, Z4, Z4
-	ADDQ          $0x40, AX
-	ADDQ          $0x40, CX
-	SUBQ          $0x10, DX
-	JMP           exp_wide
+	CMPQ              DX, $0x10
+	JL                exp_narrow
+	PREFETCHT0        (CX)(BX*1)
+	VMULPS            (CX), Z1, Z5
+	VSUBPS            Z2, Z5, Z5
+	VBROADCASTSS      sc2d10000<>+0(SB), Z6
+	VMAXPS            Z5, Z6, Z5
+	VBROADCASTSS      s42b20000<>+0(SB), Z6
+	VMINPS            Z5, Z6, Z5
+	VMULPS.BCST       s3fb8aa3b<>+0(SB), Z5, Z6
+	VRNDSCALEPS       $0x08, Z6, Z6
+	VFNMADD231PS.BCST s3f318000<>+0(SB), Z6, Z5
+	VFNMADD231PS.BCST sb95e8083<>+0(SB), Z6, Z5
+	VBROADCASTSS      s3ab511a7<>+0(SB), Z7
+	VFMADD213PS.BCST  s3c091d36<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  s3d2aac7a<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  s3e2aaa48<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  s3efffffe<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  s3f800000<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  s3f800000<>+0(SB), Z5, Z7
+	VSCALEFPS         Z6, Z7, Z5
+	VMOVUPS           Z5, (AX)
+	VCVTPS2PD         (AX), Z5
+	VADDPD            Z5, Z4, Z4
+	VCVTPS2PD         32(AX), Z5
+	VADDPD            Z5, Z4, Z4
+	ADDQ              $0x40, AX
+	ADDQ              $0x40, CX
+	SUBQ              $0x10, DX
+	JMP               exp_wide
 
 exp_narrow:
 	VMOVUPD       Y4, Y1
@@ -1193,9 +1256,42 @@ expRowWide_done:
 	VADDPD       X0, X1, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	MOVSD        X0, ret+32(FP)
+	MOVSD        X0, ret+40(FP)
 	VZEROUPPER
 	RET
+
+DATA sc2d10000<>+0(SB)/4, $0xc2d10000
+GLOBL sc2d10000<>(SB), RODATA|NOPTR, $4
+
+DATA s42b20000<>+0(SB)/4, $0x42b20000
+GLOBL s42b20000<>(SB), RODATA|NOPTR, $4
+
+DATA s3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
+GLOBL s3fb8aa3b<>(SB), RODATA|NOPTR, $4
+
+DATA s3f318000<>+0(SB)/4, $0x3f318000
+GLOBL s3f318000<>(SB), RODATA|NOPTR, $4
+
+DATA sb95e8083<>+0(SB)/4, $0xb95e8083
+GLOBL sb95e8083<>(SB), RODATA|NOPTR, $4
+
+DATA s3ab511a7<>+0(SB)/4, $0x3ab511a7
+GLOBL s3ab511a7<>(SB), RODATA|NOPTR, $4
+
+DATA s3c091d36<>+0(SB)/4, $0x3c091d36
+GLOBL s3c091d36<>(SB), RODATA|NOPTR, $4
+
+DATA s3d2aac7a<>+0(SB)/4, $0x3d2aac7a
+GLOBL s3d2aac7a<>(SB), RODATA|NOPTR, $4
+
+DATA s3e2aaa48<>+0(SB)/4, $0x3e2aaa48
+GLOBL s3e2aaa48<>(SB), RODATA|NOPTR, $4
+
+DATA s3efffffe<>+0(SB)/4, $0x3efffffe
+GLOBL s3efffffe<>(SB), RODATA|NOPTR, $4
+
+DATA s3f800000<>+0(SB)/4, $0x3f800000
+GLOBL s3f800000<>(SB), RODATA|NOPTR, $4
 
 // func scaleRow(dst *float32, src *float32, n int, by float32)
 // Requires: AVX
@@ -1744,61 +1840,61 @@ TEXT ·geluRowWide(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 
 gelu_wide:
-	CMPQ         DX, $0x10
-	JL           gelu_narrow
-	VMOVUPS      (CX), Z0
-	VMULPS       f3f3504f3<>+0(SB), Z0, Z1
-	VPANDD       i80000000<>+0(SB), Z1, Z2
-	VPANDD       i7fffffff<>+0(SB), Z1, Z3
-	VMOVUPS      f40800000<>+0(SB), Z4
-	VMINPS       Z3, Z4, Z3
-	VMOVUPS      f37530b60<>+0(SB), Z4
-	VFMADD213PS  fb9b056d6<>+0(SB), Z3, Z4
-	VFMADD213PS  f3b72550a<>+0(SB), Z3, Z4
-	VFMADD213PS  fbcc39e9d<>+0(SB), Z3, Z4
-	VFMADD213PS  f3dd9da68<>+0(SB), Z3, Z4
-	VFMADD213PS  f3f2293d5<>+0(SB), Z3, Z4
-	VFMADD213PS  f3f90783a<>+0(SB), Z3, Z4
-	VCMPPS       $0x0d, f3f800000<>+0(SB), Z3, K1
-	VMULPS       Z3, Z4, Z4
-	VPXORD       i80000000<>+0(SB), Z4, Z4
-	VMOVUPS      fc2d10000<>+0(SB), Z3
-	VMAXPS       Z4, Z3, Z4
-	VMOVUPS      f42b20000<>+0(SB), Z3
-	VMINPS       Z4, Z3, Z4
-	VMULPS       f3fb8aa3b<>+0(SB), Z4, Z3
-	VRNDSCALEPS  $0x08, Z3, Z3
-	VFNMADD231PS f3f318000<>+0(SB), Z3, Z4
-	VFNMADD231PS fb95e8083<>+0(SB), Z3, Z4
-	VMOVUPS      f3ab511a7<>+0(SB), Z5
-	VFMADD213PS  f3c091d36<>+0(SB), Z4, Z5
-	VFMADD213PS  f3d2aac7a<>+0(SB), Z4, Z5
-	VFMADD213PS  f3e2aaa48<>+0(SB), Z4, Z5
-	VFMADD213PS  f3efffffe<>+0(SB), Z4, Z5
-	VFMADD213PS  f3f800000<>+0(SB), Z4, Z5
-	VFMADD213PS  f3f800000<>+0(SB), Z4, Z5
-	VSCALEFPS    Z3, Z5, Z4
-	VMOVUPS      f3f800000<>+0(SB), Z3
-	VSUBPS       Z4, Z3, Z4
-	VPORD        Z2, Z4, Z4
-	VMULPS       Z1, Z1, Z2
-	VMOVUPS      f38a4b514<>+0(SB), Z3
-	VFMADD213PS  fba51fb7e<>+0(SB), Z2, Z3
-	VFMADD213PS  f3baa02d9<>+0(SB), Z2, Z3
-	VFMADD213PS  fbcdbfc86<>+0(SB), Z2, Z3
-	VFMADD213PS  f3de7167c<>+0(SB), Z2, Z3
-	VFMADD213PS  fbec0939f<>+0(SB), Z2, Z3
-	VFMADD213PS  f3e0375d4<>+0(SB), Z2, Z3
-	VFMADD213PS  Z1, Z1, Z3
-	VBLENDMPS    Z4, Z3, K1, Z3
-	VADDPS       f3f800000<>+0(SB), Z3, Z3
-	VMULPS       f3f000000<>+0(SB), Z0, Z0
-	VMULPS       Z3, Z0, Z0
-	VMOVUPS      Z0, (AX)
-	ADDQ         $0x40, AX
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          gelu_wide
+	CMPQ              DX, $0x10
+	JL                gelu_narrow
+	VMOVUPS           (CX), Z0
+	VMULPS.BCST       s3f3504f3<>+0(SB), Z0, Z1
+	VPANDD.BCST       w80000000<>+0(SB), Z1, Z2
+	VPANDD.BCST       w7fffffff<>+0(SB), Z1, Z3
+	VBROADCASTSS      s40800000<>+0(SB), Z4
+	VMINPS            Z3, Z4, Z3
+	VBROADCASTSS      s37530b60<>+0(SB), Z4
+	VFMADD213PS.BCST  sb9b056d6<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  s3b72550a<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  sbcc39e9d<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  s3dd9da68<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  s3f2293d5<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  s3f90783a<>+0(SB), Z3, Z4
+	VCMPPS.BCST       $0x0d, s3f800000<>+0(SB), Z3, K1
+	VMULPS            Z3, Z4, Z4
+	VPXORD.BCST       w80000000<>+0(SB), Z4, Z4
+	VBROADCASTSS      sc2d10000<>+0(SB), Z3
+	VMAXPS            Z4, Z3, Z4
+	VBROADCASTSS      s42b20000<>+0(SB), Z3
+	VMINPS            Z4, Z3, Z4
+	VMULPS.BCST       s3fb8aa3b<>+0(SB), Z4, Z3
+	VRNDSCALEPS       $0x08, Z3, Z3
+	VFNMADD231PS.BCST s3f318000<>+0(SB), Z3, Z4
+	VFNMADD231PS.BCST sb95e8083<>+0(SB), Z3, Z4
+	VBROADCASTSS      s3ab511a7<>+0(SB), Z5
+	VFMADD213PS.BCST  s3c091d36<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  s3d2aac7a<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  s3e2aaa48<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  s3efffffe<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  s3f800000<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  s3f800000<>+0(SB), Z4, Z5
+	VSCALEFPS         Z3, Z5, Z4
+	VBROADCASTSS      s3f800000<>+0(SB), Z3
+	VSUBPS            Z4, Z3, Z4
+	VPORD             Z2, Z4, Z4
+	VMULPS            Z1, Z1, Z2
+	VBROADCASTSS      s38a4b514<>+0(SB), Z3
+	VFMADD213PS.BCST  sba51fb7e<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  s3baa02d9<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  sbcdbfc86<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  s3de7167c<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  sbec0939f<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  s3e0375d4<>+0(SB), Z2, Z3
+	VFMADD213PS       Z1, Z1, Z3
+	VBLENDMPS         Z4, Z3, K1, Z3
+	VADDPS.BCST       s3f800000<>+0(SB), Z3, Z3
+	VMULPS.BCST       s3f000000<>+0(SB), Z0, Z0
+	VMULPS            Z3, Z0, Z0
+	VMOVUPS           Z0, (AX)
+	ADDQ              $0x40, AX
+	ADDQ              $0x40, CX
+	SUBQ              $0x10, DX
+	JMP               gelu_wide
 
 gelu_narrow:
 geluRowWide_loop:
@@ -1936,6 +2032,63 @@ geluRowWide_tail:
 geluRowWide_done:
 	VZEROUPPER
 	RET
+
+DATA s3f3504f3<>+0(SB)/4, $0x3f3504f3
+GLOBL s3f3504f3<>(SB), RODATA|NOPTR, $4
+
+DATA w80000000<>+0(SB)/4, $0x80000000
+GLOBL w80000000<>(SB), RODATA|NOPTR, $4
+
+DATA w7fffffff<>+0(SB)/4, $0x7fffffff
+GLOBL w7fffffff<>(SB), RODATA|NOPTR, $4
+
+DATA s40800000<>+0(SB)/4, $0x40800000
+GLOBL s40800000<>(SB), RODATA|NOPTR, $4
+
+DATA s37530b60<>+0(SB)/4, $0x37530b60
+GLOBL s37530b60<>(SB), RODATA|NOPTR, $4
+
+DATA sb9b056d6<>+0(SB)/4, $0xb9b056d6
+GLOBL sb9b056d6<>(SB), RODATA|NOPTR, $4
+
+DATA s3b72550a<>+0(SB)/4, $0x3b72550a
+GLOBL s3b72550a<>(SB), RODATA|NOPTR, $4
+
+DATA sbcc39e9d<>+0(SB)/4, $0xbcc39e9d
+GLOBL sbcc39e9d<>(SB), RODATA|NOPTR, $4
+
+DATA s3dd9da68<>+0(SB)/4, $0x3dd9da68
+GLOBL s3dd9da68<>(SB), RODATA|NOPTR, $4
+
+DATA s3f2293d5<>+0(SB)/4, $0x3f2293d5
+GLOBL s3f2293d5<>(SB), RODATA|NOPTR, $4
+
+DATA s3f90783a<>+0(SB)/4, $0x3f90783a
+GLOBL s3f90783a<>(SB), RODATA|NOPTR, $4
+
+DATA s38a4b514<>+0(SB)/4, $0x38a4b514
+GLOBL s38a4b514<>(SB), RODATA|NOPTR, $4
+
+DATA sba51fb7e<>+0(SB)/4, $0xba51fb7e
+GLOBL sba51fb7e<>(SB), RODATA|NOPTR, $4
+
+DATA s3baa02d9<>+0(SB)/4, $0x3baa02d9
+GLOBL s3baa02d9<>(SB), RODATA|NOPTR, $4
+
+DATA sbcdbfc86<>+0(SB)/4, $0xbcdbfc86
+GLOBL sbcdbfc86<>(SB), RODATA|NOPTR, $4
+
+DATA s3de7167c<>+0(SB)/4, $0x3de7167c
+GLOBL s3de7167c<>(SB), RODATA|NOPTR, $4
+
+DATA sbec0939f<>+0(SB)/4, $0xbec0939f
+GLOBL sbec0939f<>(SB), RODATA|NOPTR, $4
+
+DATA s3e0375d4<>+0(SB)/4, $0x3e0375d4
+GLOBL s3e0375d4<>(SB), RODATA|NOPTR, $4
+
+DATA s3f000000<>+0(SB)/4, $0x3f000000
+GLOBL s3f000000<>(SB), RODATA|NOPTR, $4
 
 // func layerNormRow(dst *float32, src *float32, gamma *float32, beta *float32, n int, eps float64)
 // Requires: AVX, AVX2, FMA3
@@ -2468,5 +2621,34 @@ pack_loop:
 	JMP         pack_loop
 
 pack_done:
+	VZEROUPPER
+	RET
+
+// func packRows16(dst *float32, src *float32, ld int, n int)
+// Requires: AVX, MMX+
+TEXT ·packRows16(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ DX, SI
+	SHLQ $0x03, SI
+	ADDQ CX, SI
+
+rows_loop:
+	TESTQ      BX, BX
+	JZ         rows_done
+	PREFETCHT0 (SI)
+	VMOVUPS    (CX), Y0
+	VMOVUPS    32(CX), Y1
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	ADDQ       DX, CX
+	ADDQ       DX, SI
+	ADDQ       $0x40, AX
+	DECQ       BX
+	JMP        rows_loop
+
+rows_done:
 	VZEROUPPER
 	RET

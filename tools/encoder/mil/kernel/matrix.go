@@ -29,6 +29,10 @@ func (m Matrix) pack(dst, tmp []float32, k0, kn, j0, jn, lanes int) {
 		m.packHalf(dst, tmp, k0, kn, j0, jn, lanes)
 	case m.Row == 1:
 		packTransposed(dst, m.F32[k0+j0*m.Col:], m.Col, kn, jn, lanes)
+	case m.Col == 1 && useAsm && lanes == tileCols && jn == tileCols && kn > 0:
+		at := k0*m.Row + j0
+		_, _ = dst[kn*tileCols-1], m.F32[at+(kn-1)*m.Row+tileCols-1]
+		packRows16(&dst[0], &m.F32[at], 4*m.Row, kn)
 	case m.Col == 1:
 		for k := range kn {
 			at := (k0+k)*m.Row + j0

@@ -16,10 +16,20 @@ func gemmWide(k int, a, a6 *float32, rs, cs int, b, b16, c *float32, ldc, add in
 	panic("kernel: no wide registers")
 }
 
-func expRowWide(dst, src *float32, n int, sub, by float32) float64 {
+func maxRowWide(src *float32, n int) float32 { panic("kernel: no wide registers") }
+func expRowWide(dst, src *float32, n int, sub, by float32, ahead int) float64 {
 	panic("kernel: no wide registers")
 }
 func geluRowWide(dst, src *float32, n int) { panic("kernel: no wide registers") }
+
+// packRows16 copies n rows of 16 values that begin ld bytes apart.
+func packRows16(dst, src *float32, ld, n int) {
+	step := ld / 4
+	from, to := unsafe.Slice(src, (n-1)*step+tileCols), unsafe.Slice(dst, n*tileCols)
+	for k := range n {
+		copy(to[k*tileCols:(k+1)*tileCols], from[k*step:])
+	}
+}
 
 // lanes is the width in which rows are walked and sums are formed, as on x86-64.
 const lanes = 8

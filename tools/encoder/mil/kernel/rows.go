@@ -10,7 +10,7 @@ func Softmax(dst, src []float32) {
 	}
 	_ = dst[len(src)-1]
 	if useAsm {
-		sum := exp(&dst[0], &src[0], len(src), maxRow(&src[0], len(src)), 1)
+		sum := exp(&dst[0], &src[0], len(src), largest(src), 1, 0)
 		scale(dst[:len(src)], float32(1/sum))
 		return
 	}
@@ -27,16 +27,27 @@ func Softmax(dst, src []float32) {
 	scale(dst[:len(src)], float32(1/sum))
 }
 
-// softmaxScaled is Softmax of a row times a factor, in place, with the bytes of one after the other.
-func softmaxScaled(r []float32, by float32) {
+// softmaxScaled is Softmax of a row times a factor, in place, with the bytes of one after the other. The row that is
+// wanted next begins ahead elements after this one.
+func softmaxScaled(r []float32, by float32, ahead int) {
 	// The largest product is that of the largest value: rounding keeps the order, for a factor above zero.
 	if !useWide || len(r) == 0 || !(by > 0 && by <= math.MaxFloat32) {
-		scale(r, by)
+		if by != 1 {
+			scale(r, by)
+		}
 		Softmax(r, r)
 		return
 	}
-	sum := exp(&r[0], &r[0], len(r), maxRow(&r[0], len(r))*by, by)
+	sum := exp(&r[0], &r[0], len(r), largest(r)*by, by, 4*ahead)
 	scale(r, float32(1/sum))
+}
+
+// largest returns the largest value of a row, in the widest registers that there are.
+func largest(r []float32) float32 {
+	if useWide {
+		return maxRowWide(&r[0], len(r))
+	}
+	return maxRow(&r[0], len(r))
 }
 
 // scale multiplies each value by one factor.
@@ -57,7 +68,7 @@ func Exp(dst, src []float32) {
 	}
 	_ = dst[len(src)-1]
 	if useAsm {
-		exp(&dst[0], &src[0], len(src), 0, 1)
+		exp(&dst[0], &src[0], len(src), 0, 1, 0)
 		return
 	}
 	for i, v := range src {
@@ -66,10 +77,10 @@ func Exp(dst, src []float32) {
 }
 
 // exp writes e to the power of src*by-sub and returns the sum, in the widest registers that there are. by is 1 but
-// where useWide is set.
-func exp(dst, src *float32, n int, sub, by float32) float64 {
+// where useWide is set. What is ahead bytes after src is wanted next.
+func exp(dst, src *float32, n int, sub, by float32, ahead int) float64 {
 	if useWide {
-		return expRowWide(dst, src, n, sub, by)
+		return expRowWide(dst, src, n, sub, by, ahead)
 	}
 	return expRow(dst, src, n, sub)
 }

@@ -25,6 +25,11 @@ func gemmWide(k int, a *float32, a6 *float32, rs int, cs int, b *float32, b16 *f
 //go:noescape
 func maxRow(src *float32, n int) float32
 
+// maxRowWide returns the largest of n values; a NaN may or may not be it.
+//
+//go:noescape
+func maxRowWide(src *float32, n int) float32
+
 // expRow writes exp(src-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
 //
 //go:noescape
@@ -33,7 +38,7 @@ func expRow(dst *float32, src *float32, n int, sub float32) float64
 // expRowWide writes exp(src*by-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
 //
 //go:noescape
-func expRowWide(dst *float32, src *float32, n int, sub float32, by float32) float64
+func expRowWide(dst *float32, src *float32, n int, sub float32, by float32, ahead int) float64
 
 // scaleRow writes src*by.
 //
@@ -89,3 +94,8 @@ func narrowHalf(dst *uint16, src *float32, n int)
 //
 //go:noescape
 func packTransposed16(dst *float32, src *float32, ld int, n int)
+
+// packRows16 writes dst[k*16+j] = src[k*ld/4+j] for 16 columns j and n rows k; ld in bytes.
+//
+//go:noescape
+func packRows16(dst *float32, src *float32, ld int, n int)

@@ -175,3 +175,37 @@ func transposePack() {
 	VZEROUPPER()
 	RET()
 }
+
+// copyPack emits the packing of rows of 16 values that lie apart.
+func copyPack() {
+	const rowsAheadLog = 3 // eight rows
+	TEXT("packRows16", NOSPLIT, "func(dst *float32, src *float32, ld int, n int)")
+	Pragma("noescape")
+	Doc("packRows16 writes dst[k*16+j] = src[k*ld/4+j] for 16 columns j and n rows k; ld in bytes.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	ld := Load(Param("ld"), GP64())
+	n := Load(Param("n"), GP64())
+	// Rows far apart are not foreseen by the processor.
+	next := GP64()
+	MOVQ(ld, next)
+	SHLQ(Imm(rowsAheadLog), next)
+	ADDQ(src, next)
+	Label("rows_loop")
+	TESTQ(n, n)
+	JZ(LabelRef("rows_done"))
+	PREFETCHT0(Mem{Base: next})
+	v, w := YMM(), YMM()
+	VMOVUPS(Mem{Base: src}, v)
+	VMOVUPS(Mem{Base: src, Disp: 32}, w)
+	VMOVUPS(v, Mem{Base: dst})
+	VMOVUPS(w, Mem{Base: dst, Disp: 32})
+	ADDQ(ld, src)
+	ADDQ(ld, next)
+	ADDQ(Imm(64), dst)
+	DECQ(n)
+	JMP(LabelRef("rows_loop"))
+	Label("rows_done")
+	VZEROUPPER()
+	RET()
+}

@@ -20,7 +20,8 @@ func main() {
 	cpuQueries()
 	gemm()
 	wideGemm()
-	rowMax()
+	rowMax(false)
+	rowMax(true)
 	expRow(false)
 	expRow(true)
 	scaleRow()
@@ -30,5 +31,6 @@ func main() {
 	binaryRows()
 	half()
 	transposePack()
+	copyPack()
 	Generate()
 }

@@ -31,6 +31,25 @@ func words(name string, v uint32) Mem {
 	return m
 }
 
+// single returns one copy of a float32 in read-only memory, for an instruction that repeats it in every lane: sixteen
+// copies would lie across two cache lines, since Go's linker aligns data by 32 bytes at most.
+func single(v float32) Mem {
+	return lone(fmt.Sprintf("s%08x", math.Float32bits(v)), math.Float32bits(v))
+}
+
+// singleInt is single for a 32-bit word.
+func singleInt(v uint32) Mem { return lone(fmt.Sprintf("w%08x", v), v) }
+
+func lone(name string, v uint32) Mem {
+	m, ok := known[name]
+	if !ok {
+		m = GLOBL(name, RODATA|NOPTR)
+		DATA(0, U32(v))
+		known[name] = m
+	}
+	return m
+}
+
 // tailTable is eight words of ones, then eight of zeros.
 func tailTable() Mem {
 	m, ok := known["tailmask"]
@@ -117,38 +136,49 @@ func storeAt(v VecVirtual, p Register, disp int, mask VecVirtual) {
 	}
 }
 
-func rowMax() {
-	TEXT("maxRow", NOSPLIT, "func(src *float32, n int) float32")
+// rowMax emits the largest value of a row. Order does not matter to it, so that wide may take sixteen lanes.
+func rowMax(wide bool) {
+	name, lanes := "maxRow", VecVirtual(YMM())
+	if wide {
+		name, lanes = "maxRowWide", ZMM()
+	}
+	step := int(lanes.Size())
+	TEXT(name, NOSPLIT, "func(src *float32, n int) float32")
 	Pragma("noescape")
-	Doc("maxRow returns the largest of n values; a NaN may or may not be it.")
+	Doc(name + " returns the largest of n values; a NaN may or may not be it.")
 	src := Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
-	low := splat(float32(math.Inf(-1)))
+	low := float32(math.Inf(-1))
 	// Four at a time, since each waits for the one before it.
 	var four [4]VecVirtual
 	for i := range four {
-		four[i] = YMM()
-		VMOVUPS(low, four[i])
+		four[i] = like(lanes)
+		constant(low, four[i])
 	}
-	Label("max_four")
-	CMPQ(n, Imm(32))
-	JL(LabelRef("max_one"))
+	Label(name + "_four")
+	CMPQ(n, U32(step))
+	JL(LabelRef(name + "_one"))
 	for i, m := range four {
-		VMAXPS(Mem{Base: src, Disp: 32 * i}, m, m)
+		VMAXPS(Mem{Base: src, Disp: step * i}, m, m)
 	}
-	ADDQ(Imm(128), src)
-	SUBQ(Imm(32), n)
-	JMP(LabelRef("max_four"))
-	Label("max_one")
-	m := four[0]
+	ADDQ(U32(4*step), src)
+	SUBQ(U32(step), n)
+	JMP(LabelRef(name + "_four"))
+	Label(name + "_one")
 	for _, other := range four[1:] {
-		VMAXPS(other, m, m)
+		VMAXPS(other, four[0], four[0])
 	}
-	rows("max", n, []Register{src}, func(mask VecVirtual) {
+	m := four[0].AsY().(VecVirtual)
+	if wide {
+		upper := YMM()
+		VEXTRACTF64X4(Imm(1), four[0], upper)
+		VMAXPS(upper, m, m)
+	}
+	rows(name, n, []Register{src}, func(mask VecVirtual) {
 		v := load(src, mask)
 		if mask != nil {
 			fill := YMM()
-			VMOVUPS(low, fill)
+			constant(low, fill)
 			VBLENDVPS(mask, v, fill, v)
 		}
 		VMAXPS(v, m, m)
@@ -179,25 +209,21 @@ func isWide(v VecVirtual) bool { return v.Size() == 64 }
 // parts, a polynomial fitted for the least relative error (3e-9), and scaling in
 // two halves so that subnormal results are right. NaN stays NaN.
 func exp(x VecVirtual) {
-	t := like(x)
-	VMOVUPS(splat(-104.5), t)
+	t, n, p := like(x), like(x), like(x)
+	constant(-104.5, t)
 	VMAXPS(x, t, x) // a NaN in x comes back from either comparison
-	VMOVUPS(splat(89), t)
+	constant(89, t)
 	VMINPS(x, t, x)
-	n := like(x)
-	VMULPS(splat(float32(math.Log2E)), x, n)
+	mul(math.Log2E, x, n)
 	if isWide(x) {
 		VRNDSCALEPS(Imm(8), n, n)
 	} else {
 		VROUNDPS(Imm(8), n, n)
 	}
-	VFNMADD231PS(splat(0.693359375), n, x)
-	VFNMADD231PS(splat(-2.12194440e-4), n, x)
-	p := like(x)
-	VMOVUPS(splat(0.001381446490995586), p)
-	for _, c := range []float32{0.008368780836462975, 0.04166839271783829, 0.1666651964187622, 0.4999999403953552, 1, 1} {
-		VFMADD213PS(splat(c), x, p)
-	}
+	lessProduct(0.693359375, n, x)
+	lessProduct(-2.12194440e-4, n, x)
+	constant(0.001381446490995586, p)
+	horner(x, p, 0.008368780836462975, 0.04166839271783829, 0.1666651964187622, 0.4999999403953552, 1, 1)
 	if isWide(x) {
 		VSCALEFPS(n, p, x) // rounds once, as the two halves do
 		return
@@ -219,7 +245,7 @@ func exp(x VecVirtual) {
 func expRow(wide bool) {
 	name, signature, of := "expRow", "func(dst, src *float32, n int, sub float32) float64", "src-sub"
 	if wide {
-		name, signature, of = "expRowWide", "func(dst, src *float32, n int, sub, by float32) float64", "src*by-sub"
+		name, signature, of = "expRowWide", "func(dst, src *float32, n int, sub, by float32, ahead int) float64", "src*by-sub"
 	}
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
@@ -234,22 +260,25 @@ func expRow(wide bool) {
 	by := YMM()
 	if wide {
 		VBROADCASTSS(NewParamAddr("by", 28), by)
+		// What is ahead bytes further on is wanted next: it is on its way while the processor computes.
+		ahead := Load(Param("ahead"), GP64())
 		factors, subs, sums := ZMM(), ZMM(), ZMM()
 		VBROADCASTSS(NewParamAddr("by", 28), factors)
 		VBROADCASTSS(NewParamAddr("sub", 24), subs)
 		VPXORQ(sums, sums, sums)
 		wideRows("exp", n, []Register{dst, src}, func() {
-			v, d, h := ZMM(), ZMM(), YMM()
-			VMOVUPS(Mem{Base: src}, v)
-			VMULPS(factors, v, v)
+			v := ZMM()
+			PREFETCHT0(Mem{Base: src, Index: ahead, Scale: 1})
+			VMULPS(Mem{Base: src}, factors, v)
 			VSUBPS(subs, v, v)
 			exp(v)
 			VMOVUPS(v, Mem{Base: dst})
-			VCVTPS2PD(v.AsY(), d)
-			VADDPD(d, sums, sums)
-			VEXTRACTF64X4(Imm(1), v, h)
-			VCVTPS2PD(h, d)
-			VADDPD(d, sums, sums)
+			for half := 0; half < 2; half++ {
+				// From memory, since a half of a register would have to be moved first.
+				d := ZMM()
+				VCVTPS2PD(Mem{Base: dst, Disp: 32 * half}, d)
+				VADDPD(d, sums, sums)
+			}
 		})
 		VMOVUPD(sums.AsY(), s0)
 		VEXTRACTF64X4(Imm(1), sums, s1)
@@ -338,36 +367,32 @@ func geluRow(wide bool) {
 
 func gelu(v VecVirtual) {
 	x, sign, t, lim := like(v), like(v), like(v), like(v)
-	VMULPS(splat(float32(math.Sqrt2/2)), v, x)
-	and(splatInt(0x80000000), x, sign)
-	and(splatInt(0x7fffffff), x, t)
-	VMOVUPS(splat(4), lim)
+	mul(math.Sqrt2/2, v, x)
+	bits(and, 0x80000000, x, sign)
+	bits(and, 0x7fffffff, x, t)
+	constant(4, lim)
 	VMINPS(t, lim, t)
 	q := like(v)
-	VMOVUPS(splat(1.2579228496178985e-05), q)
-	for _, c := range []float32{-0.0003363403375260532, 0.0036976956762373447, -0.023879343643784523,
-		0.1063736081123352, 0.6350682377815247, 1.128669023513794} {
-		VFMADD213PS(splat(c), t, q)
-	}
+	constant(1.2579228496178985e-05, q)
+	horner(t, q, -0.0003363403375260532, 0.0036976956762373447, -0.023879343643784523,
+		0.1063736081123352, 0.6350682377815247, 1.128669023513794)
 	choose := atLeastOne(t)
 	VMULPS(t, q, q)
-	xor(splatInt(0x80000000), q, q)
+	bits(xor, 0x80000000, q, q)
 	exp(q)
 	one := like(v)
-	VMOVUPS(splat(1), one)
+	constant(1, one)
 	VSUBPS(q, one, q)
 	or(sign, q, q)
 
 	s, p := like(v), like(v)
 	VMULPS(x, x, s)
-	VMOVUPS(splat(7.853857823647559e-05), p)
-	for _, c := range []float32{-0.0008010192541405559, 0.005188327748328447, -0.026853810995817184,
-		0.1128358542919159, -0.3761262595653534, 0.12837916612625122} {
-		VFMADD213PS(splat(c), s, p)
-	}
+	constant(7.853857823647559e-05, p)
+	horner(s, p, -0.0008010192541405559, 0.005188327748328447, -0.026853810995817184,
+		0.1128358542919159, -0.3761262595653534, 0.12837916612625122)
 	VFMADD213PS(x, x, p)
 	choose(q, p)
-	VADDPS(splat(1), p, p)
-	VMULPS(splat(0.5), v, v)
+	plus(1, p, p)
+	mul(0.5, v, v)
 	VMULPS(p, v, v)
 }

@@ -140,17 +140,55 @@ func either(wide, narrow func(ops ...Op)) func(b, a, dst Op) {
 }
 
 var (
-	and = either(VPANDD, VANDPS)
-	or  = either(VPORD, VORPS)
-	xor = either(VPXORD, VXORPS)
+	or = either(VPORD, VORPS)
+	// Those whose first operand is a constant, by bits.
+	and = either(VPANDD_BCST, VANDPS)
+	xor = either(VPXORD_BCST, VXORPS)
 )
+
+// bits applies and or xor with a word in every lane.
+func bits(op func(b, a, dst Op), word uint32, a, dst VecVirtual) {
+	if isWide(dst) {
+		op(singleInt(word), a, dst)
+	} else {
+		op(splatInt(word), a, dst)
+	}
+}
+
+// constant sets every lane of v.
+func constant(c float32, v VecVirtual) {
+	if isWide(v) {
+		VBROADCASTSS(single(c), v)
+	} else {
+		VMOVUPS(splat(c), v)
+	}
+}
+
+func mul(c float32, a, dst VecVirtual)         { with(VMULPS_BCST, VMULPS, c, a, dst) }
+func plus(c float32, a, dst VecVirtual)        { with(VADDPS_BCST, VADDPS, c, a, dst) }
+func lessProduct(c float32, a, dst VecVirtual) { with(VFNMADD231PS_BCST, VFNMADD231PS, c, a, dst) }
+
+// horner evaluates a polynomial whose highest coefficient p holds.
+func horner(x, p VecVirtual, coefficients ...float32) {
+	for _, c := range coefficients {
+		with(VFMADD213PS_BCST, VFMADD213PS, c, x, p)
+	}
+}
+
+func with(wide, narrow func(ops ...Op), c float32, a, dst VecVirtual) {
+	if isWide(dst) {
+		wide(single(c), a, dst)
+	} else {
+		narrow(splat(c), a, dst)
+	}
+}
 
 // atLeastOne compares t with one; what it returns replaces in p the lanes where t was at least one by those of q.
 func atLeastOne(t VecVirtual) func(q, p VecVirtual) {
 	const notLess = 13
 	if isWide(t) {
 		k := K()
-		VCMPPS(Imm(notLess), splat(1), t, k)
+		VCMPPS_BCST(Imm(notLess), single(1), t, k)
 		return func(q, p VecVirtual) { VBLENDMPS(q, p, k, p) }
 	}
 	big := YMM()
