@@ -182,7 +182,7 @@ func multiplyBlock(a *blockArgs) {
 				for ; a.in-i >= 2*tileRows && (i >= direct || direct-i >= 2*tileRows); i += 2 * tileRows {
 					l, rs, cs := a.rows(i, k0, kn, direct)
 					l6, _, _ := a.rows(i+tileRows, k0, kn, direct)
-					a.wide(l, l6, rs, cs, b, b16, i, j, kn, k0 > 0)
+					a.wide(l, l6, rs, cs, b, b16, a.ahead(i, j, k0, kn), i, j, kn, k0 > 0)
 				}
 			}
 			for at := i; at < a.in; at += tileRows {
@@ -205,8 +205,22 @@ func (a *blockArgs) rows(i, k0, kn, direct int) (l []float32, rs, cs int) {
 	return a.packed[(i-direct)*kn:], 1, tileRows
 }
 
+// ahead is the part of the right side that the tile at (i, j) is to fetch for those to come: each of the first four
+// tiles of a column takes a quarter of the next two panels.
+func (a *blockArgs) ahead(i, j, k0, kn int) []float32 {
+	quarter := i / (2 * tileRows)
+	if j += 2 * tileCols; j >= a.jn {
+		j, k0 = 0, k0+kn
+	}
+	at := (j+quarter/2*tileCols)*a.k + k0*tileCols + quarter%2*kn*tileCols/2
+	if quarter >= 4 || at+kn*tileCols/2 > len(a.right) {
+		at = 0
+	}
+	return a.right[at:]
+}
+
 // wide computes two tiles by two at (i, j) in registers of 512 bits.
-func (a *blockArgs) wide(l, l6 []float32, rs, cs int, b, b16 []float32, i, j, kn int, add bool) {
+func (a *blockArgs) wide(l, l6 []float32, rs, cs int, b, b16, ahead []float32, i, j, kn int, add bool) {
 	c := a.out[i*a.ld+j:]
 	end := (tileRows-1)*rs + (kn-1)*cs
 	_, _, _, _, _ = l[end], l6[end], b[kn*tileCols-1], b16[kn*tileCols-1], c[(2*tileRows-1)*a.ld+2*tileCols-1]
@@ -214,7 +228,11 @@ func (a *blockArgs) wide(l, l6 []float32, rs, cs int, b, b16 []float32, i, j, kn
 	if add {
 		mode = 1
 	}
-	gemmWide(kn, &l[0], &l6[0], 4*rs, 4*cs, &b[0], &b16[0], &c[0], 4*a.ld, mode)
+	if cs == 1 {
+		gemmWide(kn, &l[0], &l6[0], 4*rs, &b[0], &b16[0], &c[0], 4*a.ld, mode, &ahead[0])
+	} else {
+		gemmWidePacked(kn, &l[0], &l6[0], &b[0], &b16[0], &c[0], 4*a.ld, mode, &ahead[0])
+	}
 }
 
 // one computes a tile at (i, j), through a loose tile where it is cut off.

@@ -12,7 +12,10 @@ var useAsm, useWide = true, false
 
 const asmPath = PathNEON
 
-func gemmWide(k int, a, a6 *float32, rs, cs int, b, b16, c *float32, ldc, add int) {
+func gemmWide(k int, a, a6 *float32, rs int, b, b16, c *float32, ldc, add int, ahead *float32) {
+	panic("kernel: no wide registers")
+}
+func gemmWidePacked(k int, a, a6, b, b16, c *float32, ldc, add int, ahead *float32) {
 	panic("kernel: no wide registers")
 }
 

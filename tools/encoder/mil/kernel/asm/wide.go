@@ -8,24 +8,43 @@ import (
 
 // wideGemm emits the register tile for processors with AVX-512: twelve rows by
 // two packed panels. Each element is the same chain of fused multiply-adds as in
-// gemm, so the bytes are the same.
-func wideGemm() {
+// gemm, so the bytes are the same. The left side's rows run along k, or lie in packs of six; its steps are then known, and
+// additions to addresses, which compete with multiply-adds for ports, are few.
+func wideGemm(packed bool) {
 	const rows = 2 * tileRows
-	TEXT("gemmWide", NOSPLIT, "func(k int, a, a6 *float32, rs, cs int, b, b16 *float32, c *float32, ldc int, add int)")
+	name, signature, where := "gemmWide", "func(k int, a, a6 *float32, rs int, b, b16 *float32, c *float32, ldc int, add int, ahead *float32)", "rs bytes apart, k by k"
+	step := 4
+	if packed {
+		name, signature, where = "gemmWidePacked", "func(k int, a, a6 *float32, b, b16 *float32, c *float32, ldc int, add int, ahead *float32)", "k-major, six to a k"
+		step = 4 * tileRows
+	}
+	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
-	Doc("gemmWide computes a 12 by 32 tile: rows 0 to 5 from a, 6 to 11 from a6, columns 0 to 15 from b, 16 to 31 from b16. Strides are in bytes.")
+	Doc(name + " computes a 12 by 32 tile: rows 0 to 5 from a, 6 to 11 from a6, " + where + "; columns 0 to 15 from b, 16 to 31 from b16; ldc in bytes. What begins at ahead, 32 bytes for each k, is wanted soon.")
 	k := Load(Param("k"), GP64())
-	rs := Load(Param("rs"), GP64())
-	cs := Load(Param("cs"), GP64())
 	b := Load(Param("b"), GP64())
 	b16 := Load(Param("b16"), GP64())
 	c := Load(Param("c"), GP64())
 	ldc := Load(Param("ldc"), GP64())
 	add := Load(Param("add"), GP64())
-	base := [4]Register{Load(Param("a"), GP64()), GP64(), Load(Param("a6"), GP64()), GP64()}
-	for i := 0; i < 4; i += 2 {
-		LEAQ(Mem{Base: base[i], Index: rs, Scale: 2}, base[i+1])
-		ADDQ(rs, base[i+1])
+	ahead := Load(Param("ahead"), GP64())
+	base := []Register{Load(Param("a"), GP64()), Load(Param("a6"), GP64())}
+	at := func(row int) Mem { return Mem{Base: base[row/tileRows], Disp: 4 * (row % tileRows)} }
+	if !packed {
+		// Three rows to a register.
+		rs := Load(Param("rs"), GP64())
+		base = []Register{base[0], GP64(), base[1], GP64()}
+		for i := 0; i < 4; i += 2 {
+			LEAQ(Mem{Base: base[i], Index: rs, Scale: 2}, base[i+1])
+			ADDQ(rs, base[i+1])
+		}
+		at = func(row int) Mem {
+			m := Mem{Base: base[row/3]}
+			if row%3 > 0 {
+				m.Index, m.Scale = rs, uint8(row%3)
+			}
+			return m
+		}
 	}
 
 	acc := make([][2]VecVirtual, rows)
@@ -36,58 +55,60 @@ func wideGemm() {
 		}
 	}
 	// The lines of c are on their way from the next cache while the sums are made.
-	at := GP64()
-	MOVQ(c, at)
+	line := GP64()
+	MOVQ(c, line)
 	for i := range acc {
-		PREFETCHT0(Mem{Base: at})
-		PREFETCHT0(Mem{Base: at, Disp: 64})
+		PREFETCHT0(Mem{Base: line})
+		PREFETCHT0(Mem{Base: line, Disp: 64})
 		if i+1 < rows {
-			ADDQ(ldc, at)
+			ADDQ(ldc, line)
 		}
 	}
-	step := func(off int) {
-		b0, b1 := ZMM(), ZMM()
-		VMOVUPS(Mem{Base: b, Disp: off * 64}, b0)
-		VMOVUPS(Mem{Base: b16, Disp: off * 64}, b1)
-		for i := 0; i < rows; i++ {
-			m := Mem{Base: base[i/3]}
-			if i%3 > 0 {
-				m.Index, m.Scale = rs, uint8(i%3)
+	// steps adds n products to each sum.
+	steps := func(n int) {
+		for u := 0; u < n; u++ {
+			if u%2 == 0 && n > 1 {
+				PREFETCHT0(Mem{Base: ahead, Disp: u * 32})
 			}
-			x := ZMM()
-			VBROADCASTSS(m, x)
-			VFMADD231PS(b0, x, acc[i][0])
-			VFMADD231PS(b1, x, acc[i][1])
+			b0, b1 := ZMM(), ZMM()
+			VMOVUPS(Mem{Base: b, Disp: u * 64}, b0)
+			VMOVUPS(Mem{Base: b16, Disp: u * 64}, b1)
+			for i := 0; i < rows; i++ {
+				m := at(i)
+				m.Disp += u * step
+				x := ZMM()
+				VBROADCASTSS(m, x)
+				VFMADD231PS(b0, x, acc[i][0])
+				VFMADD231PS(b1, x, acc[i][1])
+			}
 		}
 		for _, p := range base {
-			ADDQ(cs, p)
+			ADDQ(U32(n*step), p)
 		}
+		ADDQ(U32(n*64), b)
+		ADDQ(U32(n*64), b16)
+		if n > 1 {
+			ADDQ(U32(n*32), ahead)
+		}
+		SUBQ(U32(n), k)
 	}
 
-	const unroll = 4
-	Label("wide_loop4")
+	const unroll = 8
+	Label(name + "_loop8")
 	CMPQ(k, Imm(unroll))
-	JL(LabelRef("wide_loop1"))
-	for u := 0; u < unroll; u++ {
-		step(u)
-	}
-	ADDQ(U32(unroll*64), b)
-	ADDQ(U32(unroll*64), b16)
-	SUBQ(Imm(unroll), k)
-	JMP(LabelRef("wide_loop4"))
+	JL(LabelRef(name + "_loop1"))
+	steps(unroll)
+	JMP(LabelRef(name + "_loop8"))
 
-	Label("wide_loop1")
+	Label(name + "_loop1")
 	TESTQ(k, k)
-	JZ(LabelRef("wide_store"))
-	step(0)
-	ADDQ(Imm(64), b)
-	ADDQ(Imm(64), b16)
-	DECQ(k)
-	JMP(LabelRef("wide_loop1"))
+	JZ(LabelRef(name + "_store"))
+	steps(1)
+	JMP(LabelRef(name + "_loop1"))
 
-	Label("wide_store")
+	Label(name + "_store")
 	TESTQ(add, add)
-	JZ(LabelRef("wide_plain"))
+	JZ(LabelRef(name + "_plain"))
 	for i := range acc {
 		for j := 0; j < 2; j++ {
 			m := Mem{Base: c, Disp: 64 * j}
@@ -101,7 +122,7 @@ func wideGemm() {
 	VZEROUPPER()
 	RET()
 
-	Label("wide_plain")
+	Label(name + "_plain")
 	for i := range acc {
 		for j := 0; j < 2; j++ {
 			VMOVUPS(acc[i][j], Mem{Base: c, Disp: 64 * j})
