@@ -33,9 +33,14 @@ func (r reader) read(tmp []float32, at, n int) []float32 {
 		for i := range tmp {
 			tmp[i] = v
 		}
+	case r.f32 != nil:
+		for i := range tmp {
+			tmp[i] = r.f32[at]
+			at += r.stride
+		}
 	default:
 		for i := range tmp {
-			tmp[i] = r.one(at + i*r.stride)
+			tmp[i] = kernel.HalfToFloat32(r.f16[at+i*r.stride])
 		}
 	}
 	return tmp

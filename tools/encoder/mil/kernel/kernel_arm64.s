@@ -725,7 +725,7 @@ square_done:
 	VST1 [V24.D2, V25.D2, V26.D2, V27.D2], (R5)
 	RET
 
-// func normBlocks(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float64, dev float64)
+// func normBlocks(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float64, scale float64)
 TEXT ·normBlocks(SB), NOSPLIT|NOFRAME, $0-56
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -734,7 +734,7 @@ TEXT ·normBlocks(SB), NOSPLIT|NOFRAME, $0-56
 	MOVD n+32(FP), R2
 	FMOVD mean+40(FP), F31
 	WORD $0x4e0807ff // dup.2d v31, v31
-	FMOVD dev+48(FP), F30
+	FMOVD scale+48(FP), F30
 	WORD $0x4e0807de // dup.2d v30, v30
 
 norm_loop:
@@ -745,28 +745,28 @@ norm_loop:
 	VLD1.P 32(R4), [V4.S4, V5.S4]
 	WORD $0x0e617810 // fcvtl.2d v16, v0
 	WORD $0x4effd610 // fsub.2d v16, v16, v31
-	WORD $0x6e7efe10 // fdiv.2d v16, v16, v30
+	WORD $0x6e7ede10 // fmul.2d v16, v16, v30
 	WORD $0x0e617851 // fcvtl.2d v17, v2
 	WORD $0x0e617892 // fcvtl.2d v18, v4
 	WORD $0x4e70ce32 // fmla.2d v18, v17, v16
 	WORD $0x0e616a46 // fcvtn.2s v6, v18
 	WORD $0x4e617810 // fcvtl2.2d v16, v0
 	WORD $0x4effd610 // fsub.2d v16, v16, v31
-	WORD $0x6e7efe10 // fdiv.2d v16, v16, v30
+	WORD $0x6e7ede10 // fmul.2d v16, v16, v30
 	WORD $0x4e617851 // fcvtl2.2d v17, v2
 	WORD $0x4e617892 // fcvtl2.2d v18, v4
 	WORD $0x4e70ce32 // fmla.2d v18, v17, v16
 	WORD $0x4e616a46 // fcvtn2.4s v6, v18
 	WORD $0x0e617830 // fcvtl.2d v16, v1
 	WORD $0x4effd610 // fsub.2d v16, v16, v31
-	WORD $0x6e7efe10 // fdiv.2d v16, v16, v30
+	WORD $0x6e7ede10 // fmul.2d v16, v16, v30
 	WORD $0x0e617871 // fcvtl.2d v17, v3
 	WORD $0x0e6178b2 // fcvtl.2d v18, v5
 	WORD $0x4e70ce32 // fmla.2d v18, v17, v16
 	WORD $0x0e616a47 // fcvtn.2s v7, v18
 	WORD $0x4e617830 // fcvtl2.2d v16, v1
 	WORD $0x4effd610 // fsub.2d v16, v16, v31
-	WORD $0x6e7efe10 // fdiv.2d v16, v16, v30
+	WORD $0x6e7ede10 // fmul.2d v16, v16, v30
 	WORD $0x4e617871 // fcvtl2.2d v17, v3
 	WORD $0x4e6178b2 // fcvtl2.2d v18, v5
 	WORD $0x4e70ce32 // fmla.2d v18, v17, v16

@@ -122,8 +122,8 @@ type Windows struct {
 
 func (w *Windows) pack(dst, _ []float32, k0, kn, j0, jn, lanes int) {
 	taps := w.KernelH * w.KernelW
+	channel, tap := k0/taps, k0%taps
 	for k := range kn {
-		channel, tap := (k0+k)/taps, (k0+k)%taps
 		dy := tap/w.KernelW*w.DilationH - w.PadTop
 		dx := tap%w.KernelW*w.DilationW - w.PadLeft
 		row := dst[k*lanes : (k+1)*lanes]
@@ -139,24 +139,35 @@ func (w *Windows) pack(dst, _ []float32, k0, kn, j0, jn, lanes int) {
 			j += run
 			oy, ox = oy+1, 0
 		}
+		if tap++; tap == taps {
+			channel, tap = channel+1, 0
+		}
 	}
 }
 
-// gather fills dst from the input row at base, from column x on.
+// gather fills dst from the input row at base, from column x on; columns outside it are zero.
 func (w *Windows) gather(dst []float32, base, x int) {
-	if w.F32 != nil && w.StrideW == 1 && x >= 0 && x+len(dst) <= w.Width {
-		copy(dst, w.F32[base+x:])
-		return
+	step := w.StrideW
+	for len(dst) > 0 && x < 0 {
+		dst[0] = 0
+		dst, x = dst[1:], x+step
 	}
-	for j := range dst {
-		switch {
-		case x < 0 || x >= w.Width:
-			dst[j] = 0
-		case w.F32 != nil:
-			dst[j] = w.F32[base+x]
-		default:
-			dst[j] = HalfToFloat32(w.F16[base+x])
+	inside := 0
+	if x < w.Width {
+		inside = min(len(dst), (w.Width-1-x)/step+1)
+	}
+	clear(dst[inside:])
+	switch dst = dst[:inside]; {
+	case w.F32 == nil:
+		for j := range dst {
+			dst[j] = HalfToFloat32(w.F16[base+x+j*step])
 		}
-		x += w.StrideW
+	case step == 1:
+		copy(dst, w.F32[base+x:])
+	case inside > 0:
+		from := w.F32[base+x : base+x+(inside-1)*step+1]
+		for j := range dst {
+			dst[j] = from[j*step]
+		}
 	}
 }

@@ -120,13 +120,13 @@ func layerNormRow(dst, src, gamma, beta *float32, n int, eps float64) {
 		d := float64(v) - mean
 		squares[i] = math.FMA(d, d, squares[i])
 	}
-	dev := math.Sqrt(tree(&squares)/float64(n) + eps)
+	scale := 1 / math.Sqrt(tree(&squares)/float64(n)+eps)
 	if whole > 0 {
-		normBlocks(dst, src, gamma, beta, whole, mean, dev)
+		normBlocks(dst, src, gamma, beta, whole, mean, scale)
 	}
 	if whole < n {
 		b, g, s := padded(src, whole, n, 0), padded(gamma, whole, n, 0), padded(beta, whole, n, 0)
-		normBlocks(&b[0], &b[0], &g[0], &s[0], lanes, mean, dev)
+		normBlocks(&b[0], &b[0], &g[0], &s[0], lanes, mean, scale)
 		keep(dst, whole, n, &b)
 	}
 }

@@ -106,7 +106,7 @@ func Gelu(dst, src []float32) {
 	}
 }
 
-// LayerNorm writes (x-mean)/sqrt(variance+eps)*gamma + beta over one row, with
+// LayerNorm writes (x-mean)*(1/sqrt(variance+eps))*gamma + beta over one row, with
 // the population variance, in float64 throughout and rounded once.
 func LayerNorm(dst, src, gamma, beta []float32, eps float64) {
 	n := len(src)
@@ -127,9 +127,9 @@ func LayerNorm(dst, src, gamma, beta []float32, eps float64) {
 		d := float64(v) - mean
 		variance += float64(d * d)
 	}
-	dev := math.Sqrt(variance/float64(n) + eps)
+	scale := 1 / math.Sqrt(variance/float64(n)+eps)
 	for i, v := range src {
-		norm := (float64(v) - mean) / dev
+		norm := (float64(v) - mean) * scale
 		dst[i] = float32(float64(norm*float64(gamma[i])) + float64(beta[i]))
 	}
 }

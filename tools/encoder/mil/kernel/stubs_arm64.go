@@ -35,7 +35,7 @@ func sumBlocks(src *float32, n int, lanes *[8]float64)
 func squareBlocks(src *float32, n int, mean float64, lanes *[8]float64)
 
 //go:noescape
-func normBlocks(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float64, dev float64)
+func normBlocks(dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float64, scale float64)
 
 //go:noescape
 func addBlocks(dst *float32, x *float32, y *float32, n int)

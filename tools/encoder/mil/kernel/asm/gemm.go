@@ -127,49 +127,77 @@ func transposePack() {
 	for i := 1; i < 4; i++ {
 		LEAQ(Mem{Base: base[i-1], Index: ld, Scale: 4}, base[i])
 	}
+	row := func(b Register, i int) Mem {
+		m := Mem{Base: b}
+		switch i {
+		case 1:
+			m.Index, m.Scale = ld, 1
+		case 2:
+			m.Index, m.Scale = ld, 2
+		case 3:
+			m.Index, m.Scale = ld3, 1
+		}
+		return m
+	}
+	// Once for all, since avo takes a register whose lower half is loaded for one that held something before.
+	r := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	four := func(n0 int) {
+		for half := 0; half < 2; half++ {
+			lo, hi := base[half*2], base[half*2+1]
+			for i := range r {
+				l, h := row(lo, i), row(hi, i)
+				l.Disp, h.Disp = 4*n0, 4*n0
+				VMOVUPS(l, r[i].AsX())
+				VINSERTF128(Imm(1), h, r[i], r[i])
+			}
+			t0, t1, t2, t3 := YMM(), YMM(), YMM(), YMM()
+			VUNPCKLPS(r[1], r[0], t0)
+			VUNPCKHPS(r[1], r[0], t1)
+			VUNPCKLPS(r[3], r[2], t2)
+			VUNPCKHPS(r[3], r[2], t3)
+			to := Mem{Base: dst, Disp: 64*n0 + 32*half}
+			for i, pair := range [][2]VecVirtual{{t2, t0}, {t2, t0}, {t3, t1}, {t3, t1}} {
+				o := YMM()
+				if i%2 == 0 {
+					VUNPCKLPD(pair[0], pair[1], o)
+				} else {
+					VUNPCKHPD(pair[0], pair[1], o)
+				}
+				m := to
+				m.Disp += 64 * i
+				VMOVUPS(o, m)
+			}
+		}
+	}
+	step := func(count int) {
+		for n0 := 0; n0 < count; n0 += 4 {
+			four(n0)
+		}
+		for i := range base {
+			ADDQ(U32(4*count), base[i])
+		}
+		ADDQ(U32(64*count), dst)
+		SUBQ(U32(count), n)
+	}
+
+	// Sixteen rows are more than the processor foresees: each cache line is asked for once, some lines before its turn.
+	const ahead = 4 * 64
+	Label("pack_loop16")
+	CMPQ(n, Imm(16))
+	JL(LabelRef("pack_loop"))
+	for _, b := range base {
+		for i := 0; i < 4; i++ {
+			m := row(b, i)
+			m.Disp = ahead
+			PREFETCHT0(m)
+		}
+	}
+	step(16)
+	JMP(LabelRef("pack_loop16"))
 	Label("pack_loop")
 	CMPQ(n, Imm(4))
 	JL(LabelRef("pack_done"))
-	for half := 0; half < 2; half++ {
-		lo, hi := base[half*2], base[half*2+1]
-		row := func(b Register, i int) Mem {
-			m := Mem{Base: b}
-			switch i {
-			case 1:
-				m.Index, m.Scale = ld, 1
-			case 2:
-				m.Index, m.Scale = ld, 2
-			case 3:
-				m.Index, m.Scale = ld3, 1
-			}
-			return m
-		}
-		var r [4]VecVirtual
-		for i := 0; i < 4; i++ {
-			r[i] = YMM()
-			VMOVUPS(row(lo, i), r[i].AsX())
-			VINSERTF128(Imm(1), row(hi, i), r[i], r[i])
-		}
-		t0, t1, t2, t3 := YMM(), YMM(), YMM(), YMM()
-		VUNPCKLPS(r[1], r[0], t0)
-		VUNPCKHPS(r[1], r[0], t1)
-		VUNPCKLPS(r[3], r[2], t2)
-		VUNPCKHPS(r[3], r[2], t3)
-		o := YMM()
-		VUNPCKLPD(t2, t0, o)
-		VMOVUPS(o, Mem{Base: dst, Disp: 32 * half})
-		VUNPCKHPD(t2, t0, o)
-		VMOVUPS(o, Mem{Base: dst, Disp: 64 + 32*half})
-		VUNPCKLPD(t3, t1, o)
-		VMOVUPS(o, Mem{Base: dst, Disp: 128 + 32*half})
-		VUNPCKHPD(t3, t1, o)
-		VMOVUPS(o, Mem{Base: dst, Disp: 192 + 32*half})
-	}
-	for i := range base {
-		ADDQ(Imm(16), base[i])
-	}
-	ADDQ(U32(256), dst)
-	SUBQ(Imm(4), n)
+	step(4)
 	JMP(LabelRef("pack_loop"))
 	Label("pack_done")
 	VZEROUPPER()

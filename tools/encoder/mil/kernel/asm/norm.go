@@ -1,12 +1,14 @@
 package main
 
 import (
+	"math"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// layerNormRow emits (x-mean)/sqrt(variance+eps)*gamma+beta, all in float64 and
+// layerNormRow emits (x-mean)*(1/sqrt(variance+eps))*gamma+beta, all in float64 and
 // rounded once at the end.
 func layerNormRow() {
 	TEXT("layerNormRow", NOSPLIT, "func(dst, src, gamma, beta *float32, n int, eps float64)")
@@ -58,8 +60,11 @@ func layerNormRow() {
 	VMOVSD(NewParamAddr("eps", 40), eps)
 	VADDSD(eps, dev, dev)
 	VSQRTSD(dev, dev, dev)
-	scale := YMM()
-	VBROADCASTSD(dev, scale)
+	// One division a row: a quotient and a product with the reciprocal differ by less than float32 shows.
+	inverse, scale := XMM(), YMM()
+	VMOVSD(one(), inverse)
+	VDIVSD(dev, inverse, inverse)
+	VBROADCASTSD(inverse, scale)
 
 	Load(Param("src"), src)
 	Load(Param("n"), n)
@@ -74,7 +79,7 @@ func layerNormRow() {
 			VEXTRACTF128(Imm(uint64(i)), v, h)
 			VCVTPS2PD(h, d)
 			VSUBPD(mean, d, d)
-			VDIVPD(scale, d, d)
+			VMULPD(scale, d, d)
 			VEXTRACTF128(Imm(uint64(i)), g, h)
 			VCVTPS2PD(h, w)
 			VEXTRACTF128(Imm(uint64(i)), b, h)
@@ -88,6 +93,17 @@ func layerNormRow() {
 	})
 	VZEROUPPER()
 	RET()
+}
+
+// one is 1 as a float64 in read-only memory.
+func one() Mem {
+	m, ok := known["one"]
+	if !ok {
+		m = GLOBL("one", RODATA|NOPTR)
+		DATA(0, U64(math.Float64bits(1)))
+		known["one"] = m
+	}
+	return m
 }
 
 func pairOfZeros() [2]VecVirtual {

@@ -232,7 +232,7 @@ func (f *file) norms() {
 	f.line("VST1 [V24.D2, V25.D2, V26.D2, V27.D2], (R5)")
 	f.end()
 
-	f.begin("normBlocks", "dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float64, dev float64", 56)
+	f.begin("normBlocks", "dst *float32, src *float32, gamma *float32, beta *float32, n int, mean float64, scale float64", 56)
 	f.line("MOVD dst+0(FP), R0")
 	f.line("MOVD src+8(FP), R1")
 	f.line("MOVD gamma+16(FP), R3")
@@ -240,7 +240,7 @@ func (f *file) norms() {
 	f.line("MOVD n+32(FP), R2")
 	f.line("FMOVD mean+40(FP), F31")
 	f.op2("dup.2d", 31, 31)
-	f.line("FMOVD dev+48(FP), F30")
+	f.line("FMOVD scale+48(FP), F30")
 	f.op2("dup.2d", 30, 30)
 	f.blocks("norm", 2, func() {
 		f.load2(1, 0)
@@ -250,7 +250,7 @@ func (f *file) norms() {
 			wide := []string{"fcvtl.2d", "fcvtl2.2d"}[lane%2]
 			narrow := []string{"fcvtn.2s", "fcvtn2.4s"}[lane%2]
 			f.op3("fsub.2d", d, d, 31)
-			f.op3("fdiv.2d", d, d, 30)
+			f.op3("fmul.2d", d, d, 30)
 			f.op2(wide, 17, 2+lane/2)
 			f.op2(wide, 18, 4+lane/2)
 			f.op3("fmla.2d", 18, 17, d)
