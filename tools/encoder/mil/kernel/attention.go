@@ -35,11 +35,9 @@ func (p *Pool) Attend(heads []Attention) {
 	a := &heads[0]
 	kPanels, vPanels := (a.Keys+tileCols-1)/tileCols, (a.Outer+tileCols-1)/tileCols
 	kSize, vSize := kPanels*tileCols*a.Inner, vPanels*tileCols*a.Keys
-	if need := len(heads) * (kSize + vSize); cap(p.packed) < need {
-		p.packed = make([]float32, need)
-	}
-	packed := p.packed[:len(heads)*(kSize+vSize)]
-	p.Run(len(heads)*(kPanels+vPanels), func(worker, i int) {
+	packed := p.room(len(heads) * (kSize + vSize))
+	blocks := (a.Rows + attentionRows - 1) / attentionRows
+	p.RunAfter(len(heads)*(kPanels+vPanels), func(worker, i int) {
 		h, panel := &heads[i/(kPanels+vPanels)], i%(kPanels+vPanels)
 		dst := packed[i/(kPanels+vPanels)*(kSize+vSize):]
 		if panel < kPanels {
@@ -49,9 +47,7 @@ func (p *Pool) Attend(heads []Attention) {
 		}
 		at := (panel - kPanels) * tileCols
 		packPanel(dst[kSize+at*a.Keys:kSize+(at+tileCols)*a.Keys], p, worker, h.V, a.Keys, at, min(tileCols, a.Outer-at))
-	})
-	blocks := (a.Rows + attentionRows - 1) / attentionRows
-	p.Run(len(heads)*blocks, func(worker, i int) {
+	}, len(heads)*blocks, func(worker, i int) {
 		head, row := i/blocks, i%blocks*attentionRows
 		own := packed[head*(kSize+vSize):]
 		heads[head].block(p, worker, own[:kSize], own[kSize:kSize+vSize], row)

@@ -38,11 +38,15 @@ func (p *Pool) Multiply(g *Product) {
 	if g.M == 0 || g.N == 0 {
 		return
 	}
-	b := p.packRight(g)
+	// The whole right side is laid out in panels of 16 columns; within a panel k runs from 0 to K.
+	panels := (g.N + tileCols - 1) / tileCols
+	right := p.room(panels * tileCols * g.K)
 	rows := (g.M + blockM - 1) / blockM
 	cols := (g.N + blockN - 1) / blockN
-	p.Run(rows*cols, func(worker, i int) {
-		u := unit{Product: g, right: b, pool: p, worker: worker}
+	p.RunAfter(panels, func(worker, i int) {
+		packPanel(right[i*tileCols*g.K:(i+1)*tileCols*g.K], p, worker, g.B, g.K, i*tileCols, min(tileCols, g.N-i*tileCols))
+	}, rows*cols, func(worker, i int) {
+		u := unit{Product: g, right: right, pool: p, worker: worker}
 		u.i0, u.j0 = i/cols*blockM, i%cols*blockN
 		u.in, u.jn = min(blockM, g.M-u.i0), min(blockN, g.N-u.j0)
 		u.run()
@@ -56,21 +60,6 @@ func kBlocks(k int, do func(k0, kn int)) {
 		from, to := k*i/n, k*(i+1)/n
 		do(from, to-from)
 	}
-}
-
-// packRight lays the whole right side out in panels of 16 columns; within a
-// panel k runs from 0 to K.
-func (p *Pool) packRight(g *Product) []float32 {
-	panels := (g.N + tileCols - 1) / tileCols
-	size := panels * tileCols * g.K
-	if cap(p.packed) < size {
-		p.packed = make([]float32, size)
-	}
-	packed := p.packed[:size]
-	p.Run(panels, func(worker, i int) {
-		packPanel(packed[i*tileCols*g.K:(i+1)*tileCols*g.K], p, worker, g.B, g.K, i*tileCols, min(tileCols, g.N-i*tileCols))
-	})
-	return packed
 }
 
 // packPanel packs columns [j0, j0+jn), a block of k at a time to bound scratch.

@@ -29,30 +29,48 @@ func (p *Pool) Threads() int { return p.threads }
 // Run calls do(worker, i) for each i below n, each once. A worker runs one call
 // at a time; workers are numbered from zero.
 func (p *Pool) Run(n int, do func(worker, i int)) {
-	workers := min(p.threads, n)
+	p.RunAfter(0, nil, n, do)
+}
+
+// RunAfter is Run of prepare for each i below first, and then of do for each i below n, which may use what was
+// prepared. A worker that finds nothing more to prepare waits for the others only when it has something to do: to start
+// the workers once costs less than twice.
+func (p *Pool) RunAfter(first int, prepare func(worker, i int), n int, do func(worker, i int)) {
+	workers := min(p.threads, max(first, n))
 	if workers <= 1 {
+		for i := range first {
+			prepare(0, i)
+		}
 		for i := range n {
 			do(0, i)
 		}
 		return
 	}
-	var next atomic.Int64
+	var next, prepared atomic.Int64
+	ready := make(chan struct{})
+	if first == 0 {
+		close(ready)
+	}
 	loop := func(worker int) {
 		for {
 			i := int(next.Add(1)) - 1
-			if i >= n {
+			switch {
+			case i < first:
+				prepare(worker, i)
+				if int(prepared.Add(1)) == first {
+					close(ready)
+				}
+			case i < first+n:
+				<-ready
+				do(worker, i-first)
+			default:
 				return
 			}
-			do(worker, i)
 		}
 	}
 	var wait sync.WaitGroup
-	wait.Add(workers - 1)
 	for w := 1; w < workers; w++ {
-		go func() {
-			defer wait.Done()
-			loop(w)
-		}()
+		wait.Go(func() { loop(w) })
 	}
 	loop(0)
 	wait.Wait()
@@ -64,6 +82,14 @@ func (p *Pool) Scratch(worker, n int) []float32 {
 		p.scratch[worker] = make([]float32, n)
 	}
 	return p.scratch[worker][:n]
+}
+
+// room returns n float32 for the packed right sides of one call, content undefined.
+func (p *Pool) room(n int) []float32 {
+	if cap(p.packed) < n {
+		p.packed = make([]float32, n)
+	}
+	return p.packed[:n]
 }
 
 // Release lets go of all scratch memory.
