@@ -27,9 +27,9 @@ func divRows(dst, x, y *float32, n int)                               { panic("k
 func widenHalf(dst *float32, src *uint16, n int)                      { panic("kernel: no assembly") }
 func narrowHalf(dst *uint16, src *float32, n int)                     { panic("kernel: no assembly") }
 func layerNormRow(dst, src, gamma, beta *float32, n int, eps float64) { panic("kernel: no assembly") }
-func gemmWide(k int, a, a6 *float32, rs int, b, b16, c *float32, ldc, add int, ahead *float32) {
+func gemmWide(k, tiles int, a *float32, rs int, b *float32, gap int, c *float32, ldc, add int, ahead *float32, fetch int) {
 	panic("kernel: no assembly")
 }
-func gemmWidePacked(k int, a, a6, b, b16, c *float32, ldc, add int, ahead *float32) {
+func gemmWidePacked(k, tiles int, a, b *float32, gap int, c *float32, ldc, add int, ahead *float32, fetch int) {
 	panic("kernel: no assembly")
 }

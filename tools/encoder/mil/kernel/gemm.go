@@ -163,21 +163,16 @@ func multiplyBlock(a *blockArgs) {
 			a.left.T().pack(a.packed[(i-direct)*kn:], a.tmp, k0, kn, i, n, tileRows)
 		}
 		for j := 0; j < a.jn; {
-			b := a.right[j*a.k+k0*tileCols:]
 			cols, i := tileCols, 0
 			if useWide && a.jn-j >= 2*tileCols {
 				cols = 2 * tileCols
-				b16 := a.right[(j+tileCols)*a.k+k0*tileCols:]
-				for ; a.in-i >= 2*tileRows && (i >= direct || direct-i >= 2*tileRows); i += 2 * tileRows {
-					l, rs, cs := a.rows(i, k0, kn, direct)
-					l6, _, _ := a.rows(i+tileRows, k0, kn, direct)
-					a.wide(l, l6, rs, cs, b, b16, a.ahead(i, j, k0, kn), i, j, kn, k0 > 0)
-				}
+				i = a.wide(0, direct, j, k0, kn, direct)
+				i = a.wide(i, a.in, j, k0, kn, direct)
 			}
-			for at := i; at < a.in; at += tileRows {
-				l, rs, cs := a.rows(at, k0, kn, direct)
+			for ; i < a.in; i += tileRows {
+				l, rs, cs := a.rows(i, k0, kn, direct)
 				for c := 0; c < cols; c += tileCols {
-					a.one(l, rs, cs, a.right[(j+c)*a.k+k0*tileCols:], at, j+c, kn, k0 > 0)
+					a.one(l, rs, cs, a.right[(j+c)*a.k+k0*tileCols:], i, j+c, kn, k0 > 0)
 				}
 			}
 			j += cols
@@ -194,34 +189,38 @@ func (a *blockArgs) rows(i, k0, kn, direct int) (l []float32, rs, cs int) {
 	return a.packed[(i-direct)*kn:], 1, tileRows
 }
 
-// ahead is the part of the right side that the tile at (i, j) is to fetch for those to come: each of the first four
-// tiles of a column takes a quarter of the next two panels.
-func (a *blockArgs) ahead(i, j, k0, kn int) []float32 {
-	quarter := i / (2 * tileRows)
-	if j += 2 * tileCols; j >= a.jn {
-		j, k0 = 0, k0+kn
+// wide computes tiles of two by two at column j in registers of 512 bits, as many as there are in rows i to end, which lie
+// in one way. It returns the first row that is left.
+func (a *blockArgs) wide(i, end, j, k0, kn, direct int) int {
+	const rows, cols = 2 * tileRows, 2 * tileCols
+	tiles := (end - i) / rows
+	if tiles <= 0 {
+		return i
 	}
-	at := (j+quarter/2*tileCols)*a.k + k0*tileCols + quarter%2*kn*tileCols/2
-	if quarter >= 4 || at+kn*tileCols/2 > len(a.right) {
-		at = 0
-	}
-	return a.right[at:]
-}
-
-// wide computes two tiles by two at (i, j) in registers of 512 bits.
-func (a *blockArgs) wide(l, l6 []float32, rs, cs int, b, b16, ahead []float32, i, j, kn int, add bool) {
-	c := a.out[i*a.ld+j:]
-	end := (tileRows-1)*rs + (kn-1)*cs
-	_, _, _, _, _ = l[end], l6[end], b[kn*tileCols-1], b16[kn*tileCols-1], c[(2*tileRows-1)*a.ld+2*tileCols-1]
+	l, rs, _ := a.rows(i, k0, kn, direct)
+	b, c, gap := a.right[j*a.k+k0*tileCols:], a.out[i*a.ld+j:], tileCols*a.k
+	_, _ = b[gap+kn*tileCols-1], c[(rows*tiles-1)*a.ld+cols-1]
 	mode := 0
-	if add {
+	if k0 > 0 {
 		mode = 1
 	}
-	if cs == 1 {
-		gemmWide(kn, &l[0], &l6[0], 4*rs, &b[0], &b16[0], &c[0], 4*a.ld, mode, &ahead[0])
+	// The panels to come, which four tiles fetch.
+	next, fetch := b, 4
+	if n := j + cols; n+cols <= a.jn {
+		next = a.right[n*a.k+k0*tileCols:]
+	} else if k0+kn < a.k {
+		next = a.right[(k0+kn)*tileCols:]
 	} else {
-		gemmWidePacked(kn, &l[0], &l6[0], &b[0], &b16[0], &c[0], 4*a.ld, mode, &ahead[0])
+		fetch = 0
 	}
+	if i < direct {
+		_ = l[(rows*tiles-1)*rs+kn-1]
+		gemmWide(kn, tiles, &l[0], 4*rs, &b[0], 4*gap, &c[0], 4*a.ld, mode, &next[0], fetch)
+	} else {
+		_ = l[rows*tiles*kn-1]
+		gemmWidePacked(kn, tiles, &l[0], &b[0], 4*gap, &c[0], 4*a.ld, mode, &next[0], fetch)
+	}
+	return i + rows*tiles
 }
 
 // one computes a tile at (i, j), through a loose tile where it is cut off.

@@ -12,10 +12,10 @@ var useAsm, useWide = true, false
 
 const asmPath = PathNEON
 
-func gemmWide(k int, a, a6 *float32, rs int, b, b16, c *float32, ldc, add int, ahead *float32) {
+func gemmWide(k, tiles int, a *float32, rs int, b *float32, gap int, c *float32, ldc, add int, ahead *float32, fetch int) {
 	panic("kernel: no wide registers")
 }
-func gemmWidePacked(k int, a, a6, b, b16, c *float32, ldc, add int, ahead *float32) {
+func gemmWidePacked(k, tiles int, a, b *float32, gap int, c *float32, ldc, add int, ahead *float32, fetch int) {
 	panic("kernel: no wide registers")
 }
 

@@ -15,15 +15,17 @@ func xgetbv() (eax uint32, edx uint32)
 //go:noescape
 func gemmTile(k int, a *float32, rs int, cs int, b *float32, c *float32, ldc int, add int)
 
-// gemmWide computes a 12 by 32 tile: rows 0 to 5 from a, 6 to 11 from a6, rs bytes apart, k by k; columns 0 to 15 from b, 16 to 31 from b16; ldc in bytes. What begins at ahead, 32 bytes for each k, is wanted soon.
+// gemmWide computes tiles of 12 by 32, one below the other, from a, whose rows are rs apart, and from two panels, at b and gap after it.
+// Strides and gap are in bytes. The first tiles, fetch of them, each ask for a part of the two panels that begin at ahead and gap after it.
 //
 //go:noescape
-func gemmWide(k int, a *float32, a6 *float32, rs int, b *float32, b16 *float32, c *float32, ldc int, add int, ahead *float32)
+func gemmWide(k int, tiles int, a *float32, rs int, b *float32, gap int, c *float32, ldc int, add int, ahead *float32, fetch int)
 
-// gemmWidePacked computes a 12 by 32 tile: rows 0 to 5 from a, 6 to 11 from a6, k-major, six to a k; columns 0 to 15 from b, 16 to 31 from b16; ldc in bytes. What begins at ahead, 32 bytes for each k, is wanted soon.
+// gemmWidePacked computes tiles of 12 by 32, one below the other, from a, in packs of six rows, k-major, and from two panels, at b and gap after it.
+// Strides and gap are in bytes. The first tiles, fetch of them, each ask for a part of the two panels that begin at ahead and gap after it.
 //
 //go:noescape
-func gemmWidePacked(k int, a *float32, a6 *float32, b *float32, b16 *float32, c *float32, ldc int, add int, ahead *float32)
+func gemmWidePacked(k int, tiles int, a *float32, b *float32, gap int, c *float32, ldc int, add int, ahead *float32, fetch int)
 
 // maxRow returns the largest of n values; a NaN may or may not be it.
 //

@@ -6,37 +6,43 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// wideGemm emits the register tile for processors with AVX-512: twelve rows by
+// wideGemm emits a column of register tiles for processors with AVX-512: each is twelve rows by
 // two packed panels. Each element is the same chain of fused multiply-adds as in
 // gemm, so the bytes are the same. The left side's rows run along k, or lie in packs of six; its steps are then known, and
 // additions to addresses, which compete with multiply-adds for ports, are few.
 func wideGemm(packed bool) {
 	const rows = 2 * tileRows
-	name, signature, where := "gemmWide", "func(k int, a, a6 *float32, rs int, b, b16 *float32, c *float32, ldc int, add int, ahead *float32)", "rs bytes apart, k by k"
-	step := 4
+	name, signature := "gemmWide", "func(k, tiles int, a *float32, rs int, b *float32, gap int, c *float32, ldc int, add int, ahead *float32, fetch int)"
+	where, step := "whose rows are rs apart", 4
 	if packed {
-		name, signature, where = "gemmWidePacked", "func(k int, a, a6 *float32, b, b16 *float32, c *float32, ldc int, add int, ahead *float32)", "k-major, six to a k"
-		step = 4 * tileRows
+		name, signature = "gemmWidePacked", "func(k, tiles int, a *float32, b *float32, gap int, c *float32, ldc int, add int, ahead *float32, fetch int)"
+		where, step = "in packs of six rows, k-major", 4*tileRows
 	}
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
-	Doc(name + " computes a 12 by 32 tile: rows 0 to 5 from a, 6 to 11 from a6, " + where + "; columns 0 to 15 from b, 16 to 31 from b16; ldc in bytes. What begins at ahead, 32 bytes for each k, is wanted soon.")
+	Doc(name+" computes tiles of 12 by 32, one below the other, from a, "+where+", and from two panels, at b and gap after it.",
+		"Strides and gap are in bytes. The first tiles, fetch of them, each ask for a part of the two panels that begin at ahead and gap after it.")
 	k := Load(Param("k"), GP64())
 	b := Load(Param("b"), GP64())
-	b16 := Load(Param("b16"), GP64())
+	gap := Load(Param("gap"), GP64())
 	c := Load(Param("c"), GP64())
 	ldc := Load(Param("ldc"), GP64())
 	add := Load(Param("add"), GP64())
 	ahead := Load(Param("ahead"), GP64())
-	base := []Register{Load(Param("a"), GP64()), Load(Param("a6"), GP64())}
+	// Three rows to a register, or six where they lie close.
+	base := []Register{Load(Param("a"), GP64()), GP64()}
 	at := func(row int) Mem { return Mem{Base: base[row/tileRows], Disp: 4 * (row % tileRows)} }
-	if !packed {
-		// Three rows to a register.
-		rs := Load(Param("rs"), GP64())
-		base = []Register{base[0], GP64(), base[1], GP64()}
-		for i := 0; i < 4; i += 2 {
-			LEAQ(Mem{Base: base[i], Index: rs, Scale: 2}, base[i+1])
-			ADDQ(rs, base[i+1])
+	var rs Register
+	spare := GP64()
+	if packed {
+		LEAQ(Mem{Base: k, Index: k, Scale: 2}, spare) // a pack is 24 bytes for each k
+		LEAQ(Mem{Base: base[0], Index: spare, Scale: 8}, base[1])
+	} else {
+		rs = Load(Param("rs"), GP64())
+		base = append(base, GP64(), GP64())
+		for i := 1; i < 4; i++ {
+			LEAQ(Mem{Base: base[i-1], Index: rs, Scale: 2}, base[i])
+			ADDQ(rs, base[i])
 		}
 		at = func(row int) Mem {
 			m := Mem{Base: base[row/3]}
@@ -49,30 +55,33 @@ func wideGemm(packed bool) {
 
 	acc := make([][2]VecVirtual, rows)
 	for i := range acc {
-		for j := range acc[i] {
-			acc[i][j] = ZMM()
-			VPXORD(acc[i][j], acc[i][j], acc[i][j])
+		acc[i] = [2]VecVirtual{ZMM(), ZMM()}
+	}
+	Label(name + "_tile")
+	for i := range acc {
+		for _, sum := range acc[i] {
+			VPXORD(sum, sum, sum)
 		}
 	}
 	// The lines of c are on their way from the next cache while the sums are made.
-	line := GP64()
-	MOVQ(c, line)
+	MOVQ(c, spare)
 	for i := range acc {
-		PREFETCHT0(Mem{Base: line})
-		PREFETCHT0(Mem{Base: line, Disp: 64})
+		PREFETCHT0(Mem{Base: spare})
+		PREFETCHT0(Mem{Base: spare, Disp: 64})
 		if i+1 < rows {
-			ADDQ(ldc, line)
+			ADDQ(ldc, spare)
 		}
 	}
 	// steps adds n products to each sum.
 	steps := func(n int) {
 		for u := 0; u < n; u++ {
-			if u%2 == 0 && n > 1 {
-				PREFETCHT0(Mem{Base: ahead, Disp: u * 32})
+			if u%4 == 0 && n > 1 {
+				PREFETCHT0(Mem{Base: ahead, Disp: u * 16})
+				PREFETCHT0(Mem{Base: ahead, Index: gap, Scale: 1, Disp: u * 16})
 			}
 			b0, b1 := ZMM(), ZMM()
 			VMOVUPS(Mem{Base: b, Disp: u * 64}, b0)
-			VMOVUPS(Mem{Base: b16, Disp: u * 64}, b1)
+			VMOVUPS(Mem{Base: b, Index: gap, Scale: 1, Disp: u * 64}, b1)
 			for i := 0; i < rows; i++ {
 				m := at(i)
 				m.Disp += u * step
@@ -86,9 +95,8 @@ func wideGemm(packed bool) {
 			ADDQ(U32(n*step), p)
 		}
 		ADDQ(U32(n*64), b)
-		ADDQ(U32(n*64), b16)
 		if n > 1 {
-			ADDQ(U32(n*32), ahead)
+			ADDQ(U32(n*16), ahead)
 		}
 		SUBQ(U32(n), k)
 	}
@@ -115,22 +123,46 @@ func wideGemm(packed bool) {
 			VADDPS(m, acc[i][j], acc[i][j])
 			VMOVUPS(acc[i][j], m)
 		}
-		if i+1 < rows {
-			ADDQ(ldc, c)
-		}
+		ADDQ(ldc, c)
 	}
-	VZEROUPPER()
-	RET()
+	JMP(LabelRef(name + "_next"))
 
 	Label(name + "_plain")
 	for i := range acc {
 		for j := 0; j < 2; j++ {
 			VMOVUPS(acc[i][j], Mem{Base: c, Disp: 64 * j})
 		}
-		if i+1 < rows {
-			ADDQ(ldc, c)
-		}
+		ADDQ(ldc, c)
 	}
+
+	Label(name + "_next")
+	// The panels once more, and twelve rows further down.
+	Load(Param("k"), k)
+	MOVQ(k, spare)
+	SHLQ(Imm(6), spare)
+	SUBQ(spare, b)
+	if packed {
+		LEAQ(Mem{Base: k, Index: k, Scale: 2}, spare)
+		SHLQ(Imm(3), spare)
+	} else {
+		LEAQ(Mem{Base: rs, Index: rs, Scale: 2}, spare)
+		SUBQ(k, spare)
+		SHLQ(Imm(2), spare)
+	}
+	for _, p := range base {
+		ADDQ(spare, p)
+	}
+	fetch, tiles := Param("fetch"), Param("tiles")
+	Load(fetch, spare)
+	DECQ(spare)
+	Store(spare, fetch)
+	JNZ(LabelRef(name + "_fetch"))
+	MOVQ(b, ahead) // which is here already
+	Label(name + "_fetch")
+	Load(tiles, spare)
+	DECQ(spare)
+	Store(spare, tiles)
+	JNZ(LabelRef(name + "_tile"))
 	VZEROUPPER()
 	RET()
 }
