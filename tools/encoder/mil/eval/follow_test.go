@@ -30,6 +30,7 @@ func TestWhatFollowsAProductIsJoined(t *testing.T) {
 		"two products":     {linear + "tensor<T,[1,7,8]> q = linear(x=r, weight=w, bias=v); tensor<T,[1,7,8]> o = mul(x=q, y=p);", "o", "linear; linear, mul"},
 		"a row for all":    {linear + "tensor<T,[1,7,8]> o = add(x=p, y=v);", "o", "linear; add"},
 		"turned":           {linear + "tensor<T,[1,8,7]> u = transpose(x=p, perm=tensor<int32,[3]>([0,2,1])); tensor<T,[1,8,7]> o = relu(x=u);", "o", "linear; relu"},
+		"one row for all":  {"tensor<T,[1,1,8]> y = slice_by_size(x=x, begin=tensor<int32,[3]>([0,2,0]), size=tensor<int32,[3]>([1,1,8])); tensor<T,[1,1,8]> p = linear(x=y, weight=w, bias=v); tensor<T,[1,7,8]> o = add(x=p, y=r);", "o", "linear; add"},
 		"repeated":         {linear + "tensor<T,[1,1,8]> u = slice_by_size(x=p, begin=tensor<int32,[3]>([0,2,0]), size=tensor<int32,[3]>([1,1,8])); tensor<T,[1,7,8]> o = add(x=u, y=r);", "o", "linear; add"},
 		"read twice":       {linear + `tensor<T,[1,7,8]> a = relu(x=p); tensor<T,[1,7,8]> o = add(x=p, y=a);`, "o", "linear; relu; add"},
 		"with itself":      {linear + "tensor<T,[1,7,8]> o = add(x=p, y=p);", "o", "linear; add"},
@@ -61,7 +62,19 @@ func TestWhatFollowsAProductIsJoined(t *testing.T) {
 					continue
 				}
 				var ops []string
+				made := map[*node]bool{}
+				for _, n := range plan.inputs {
+					made[n] = true
+				}
 				for _, s := range plan.steps {
+					for _, n := range s.ins {
+						if !made[n.root] && n.root.constant == nil {
+							t.Errorf("%s in %s: %s reads %s, which no step makes", name, typ, s.op, n.name)
+						}
+					}
+					for _, n := range s.outs {
+						made[n.root] = true
+					}
 					if !s.view() {
 						ops = append(ops, s.op)
 					}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -279,6 +280,27 @@ func TestWindows(t *testing.T) {
 						}
 					}
 				}
+			}
+		}
+	})
+}
+
+// What an earlier product left in the pool's memory is not taken for padding.
+func TestPaddingIsZeroInUsedMemory(t *testing.T) {
+	bothPaths(t, func(t *testing.T) {
+		for _, step := range []int{1, 2, 5} {
+			outW := (19+4-5)/step + 1
+			g := &Product{M: 6, N: outW, K: 15, A: Matrix{F32: ramp(90), Row: 15, Col: 1}, Stride: outW,
+				B: &Windows{F32: ramp(57), Height: 1, Width: 19, KernelH: 1, KernelW: 5, StrideH: 1, StrideW: step, DilationH: 1, DilationW: 1, PadLeft: 2, OutH: 1, OutW: outW}}
+			g.Out = make([]float32, 6*outW)
+			NewPool(1).Multiply(g)
+			want := g.Out
+			used := NewPool(1)
+			used.Multiply(&Product{M: 6, N: 48, K: 48, A: Matrix{F32: ramp(288), Row: 48, Col: 1}, B: Matrix{F32: ramp(48 * 48), Row: 48, Col: 1}, Stride: 48, Out: make([]float32, 288)})
+			g.Out = make([]float32, 6*outW)
+			used.Multiply(g)
+			if !slices.Equal(g.Out, want) {
+				t.Errorf("step %d: %v in used memory; %v in fresh", step, g.Out, want)
 			}
 		}
 	})
