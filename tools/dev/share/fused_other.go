@@ -2,4 +2,5 @@
 
 package main
 
-func fused(int) {}
+func fused(int)     {}
+func fusedWide(int) {}

@@ -3,9 +3,8 @@
 //
 //	go run ./tools/dev/share [--size base] [--rounds 5] [--report FILE.json]
 //
-// The peak is that of a loop of independent fused multiply-adds in registers of 256 bits, measured in the same rounds; times
-// are those of the thread's processor, so that neighbours cost little. Where the evaluator uses registers of 512 bits a share
-// may exceed 1.
+// The peak is that of a loop of independent fused multiply-adds in the widest registers that the evaluator uses, measured in the
+// same rounds; times are those of the thread's processor, so that neighbours cost little.
 package main
 
 import (
@@ -51,9 +50,11 @@ func run(args []string, out io.Writer) error {
 	}
 	runtime.LockOSThread()
 	parts := layer(o.Hyperparameters())
-	best, peak := make([]time.Duration, len(parts)), 0.0
+	best, peaks := make([]time.Duration, len(parts)), widths()
 	for range max(1, *rounds) {
-		peak = max(peak, measurePeak())
+		for i := range peaks {
+			peaks[i].measure()
+		}
 		for i, p := range parts {
 			if d := timed(p.run); best[i] == 0 || d < best[i] {
 				best[i] = d
@@ -66,34 +67,54 @@ func run(args []string, out io.Writer) error {
 	if err := w.Begin("parts", report.Column{Name: "part of " + *size, Kind: report.Text}, number("work", "GFLOP", 2), number("processor time", "ms", 1), number("rate", "GFLOP/s", 1), number("share of the peak", "", 2)); err != nil {
 		return err
 	}
+	peak := peaks[len(peaks)-1].rate
 	for i, p := range parts {
 		rate := p.flops / best[i].Seconds() / 1e9
 		if err := w.Row(report.T(p.name), report.N(p.flops/1e9), report.N(best[i].Seconds()*1e3), report.N(rate), report.N(rate/peak)); err != nil {
 			return err
 		}
 	}
-	if err := w.Begin("peak", report.Column{Name: "kernel", Kind: report.Text}, number("peak of one thread", "GFLOP/s", 1)); err != nil {
+	if err := w.Begin("peak", report.Column{Name: "registers of " + kernel.Path(), Kind: report.Text}, number("peak of one thread", "GFLOP/s", 1)); err != nil {
 		return err
 	}
-	if err := w.Row(report.T(kernel.Path()), report.N(peak)); err != nil {
-		return err
+	for _, p := range peaks {
+		if err := w.Row(report.T(p.name), report.N(p.rate)); err != nil {
+			return err
+		}
 	}
 	return w.End("one thread, by the time of its processor; the fastest round of each")
 }
 
-// timed is the processor time of this thread that a call takes.
+// timed is the processor time of this thread that a call takes: the mean of as many calls as fill 50 ms.
 func timed(do func()) time.Duration {
 	before := threadTime()
-	do()
-	return threadTime() - before
+	for n := time.Duration(1); ; n++ {
+		do()
+		if d := threadTime() - before; d >= 50*time.Millisecond {
+			return d / n
+		}
+	}
 }
 
-// measurePeak runs the loop of multiply-adds for about 50 ms.
-func measurePeak() float64 {
-	const n = 20_000_000
-	d := timed(func() { fused(n) })
-	return n * 12 * 8 * 2 / d.Seconds() / 1e9
+// width is one kind of register, and the highest rate that its loop of multiply-adds reached.
+type width struct {
+	name string
+	flop float64 // of one call
+	run  func()
+	rate float64 // in GFLOP/s
 }
+
+// widths lists those that the evaluator uses here, the widest last.
+func widths() []width {
+	const n = 1_000_000
+	out := []width{{name: "256 bits", flop: n * 12 * 8 * 2, run: func() { fused(n) }}}
+	if processor.Has("avx512f") {
+		out = append(out, width{name: "512 bits", flop: n * 24 * 16 * 2, run: func() { fusedWide(n) }})
+	}
+	return out
+}
+
+func (w *width) measure() { w.rate = max(w.rate, w.flop/timed(w.run).Seconds()/1e9) }
 
 // part is one kind of work of an encoder.
 type part struct {
