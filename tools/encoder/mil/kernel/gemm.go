@@ -41,16 +41,31 @@ func (p *Pool) Multiply(g *Product) {
 	// The whole right side is laid out in panels of 16 columns; within a panel k runs from 0 to K.
 	panels := (g.N + tileCols - 1) / tileCols
 	right := p.room(panels * tileCols * g.K)
-	rows := (g.M + blockM - 1) / blockM
-	cols := (g.N + blockN - 1) / blockN
+	rows, cols := split(g.M, blockM, 2*tileRows), split(g.N, blockN, 2*tileCols)
 	p.RunAfter(panels, func(worker, i int) {
 		packPanel(right[i*tileCols*g.K:(i+1)*tileCols*g.K], p, worker, g.B, g.K, i*tileCols, min(tileCols, g.N-i*tileCols))
-	}, rows*cols, func(worker, i int) {
+	}, rows.n*cols.n, func(worker, i int) {
 		u := unit{Product: g, right: right, pool: p, worker: worker}
-		u.i0, u.j0 = i/cols*blockM, i%cols*blockN
-		u.in, u.jn = min(blockM, g.M-u.i0), min(blockN, g.N-u.j0)
+		// All rows of one block of columns come first, so that a thread finds its panels in its own cache again.
+		u.i0, u.in = rows.part(i % rows.n)
+		u.j0, u.jn = cols.part(i / rows.n)
 		u.run()
 	})
+}
+
+// blocks are n nearly equal parts of an extent, each a whole number of steps but the last.
+type blocks struct{ extent, step, n int }
+
+// split makes as few parts as there can be of no more than most, which is a whole number of steps.
+func split(extent, most, step int) blocks {
+	return blocks{extent: extent, step: step, n: (extent + most - 1) / most}
+}
+
+// part is where the i-th begins and how long it is.
+func (b blocks) part(i int) (from, length int) {
+	steps := (b.extent + b.step - 1) / b.step
+	from = steps * i / b.n * b.step
+	return from, min(steps*(i+1)/b.n*b.step, b.extent) - from
 }
 
 // kBlocks calls do for each block of k, nearly equal in length.
