@@ -22,11 +22,11 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 
 import protocol
+from side import Side, interleaved, serve_lines
 from ggml_encoder import read_ggml
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -94,46 +94,7 @@ def serve(kind, model, mel, out):
         o.intra_op_num_threads, o.inter_op_num_threads = int(sys.argv[7]), 1
         session = onnxruntime.InferenceSession(model, o, providers=["CPUExecutionProvider"])
         run = lambda: session.run(None, {"mel": x})[0]
-    print("ready", flush=True)
-    y = None
-    for _ in sys.stdin:
-        start = time.perf_counter_ns()
-        y = run()
-        print(time.perf_counter_ns() - start, flush=True)
-    np.asarray(y, np.float32).tofile(out)
-
-
-class Side:
-    """A process that runs once for each line."""
-
-    def __init__(self, name, command, out, exact=True):
-        self.name, self.out, self.times, self.cpu, self.exact = name, out, [], [], exact
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        if self.process.stdout.readline().strip() != "ready":
-            sys.exit(f"{name} does not start")
-
-    def used(self):
-        """Seconds of processor time that the process took so far."""
-        with open(f"/proc/{self.process.pid}/stat") as f:
-            return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
-
-    def run(self):
-        before = self.used()
-        self.process.stdin.write("run\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line.strip():
-            sys.exit(f"{self.name} failed")
-        self.cpu.append(self.used() - before)
-        return int(line) / 1e9
-
-    def close(self):
-        with open(f"/proc/{self.process.pid}/status") as f:
-            self.peak = next(int(line.split()[1]) / 1024 for line in f if line.startswith("VmHWM:"))
-        self.process.stdin.close()
-        if self.process.wait() != 0:
-            sys.exit(f"{self.name} failed")
-        return np.fromfile(self.out, np.float32).astype(np.float64)
+    np.asarray(serve_lines(run), np.float32).tofile(out)
 
 
 def speech(audio, folder):
@@ -181,23 +142,16 @@ def main():
             for kind in ("flash", "plain"):
                 out = tmp / f"whisper.cpp-{kind}"
                 peers.append(Side(f"whisper.cpp, {kind}", [a.whisper_cpp, a.model, str(mel), str(out), threads, kind], out, exact=False))
-        pairs = {p.name: [] for p in peers}
-        for i in range(2 if a.accuracy_only else a.pairs + 1):
-            for p in peers:
-                x, y = (mine.run(), p.run()) if i % 2 else (p.run(), mine.run())[::-1]
-                if i > 0:  # the first round warms all up
-                    pairs[p.name].append({"ours": x, "theirs": y, "ours_first": i % 2 == 1})
-                    mine.times.append(x)
-                    p.times.append(y)
+        pairs = interleaved(mine, peers, 1 if a.accuracy_only else a.pairs)
         bad, rows, races = False, [], {}
         for s in [mine, *peers]:
-            y = s.close()
+            s.close()
+            y = np.fromfile(s.out, np.float32).astype(np.float64)
             snr = 10 * np.log10((exact**2).sum() / ((y - exact) ** 2).sum())
             bad |= s.exact and not snr >= 100
             race = None
             if s is not mine and not a.accuracy_only:
-                r = pairs[s.name]
-                race = races[s] = protocol.rounds([x["ours"] for x in r], [x["theirs"] for x in r], [x["ours_first"] for x in r], mine.peak * 2**20, s.peak * 2**20)
+                race = races[s] = protocol.rounds(*pairs[s], mine.peak * 2**20, s.peak * 2**20)
             rows.append((name, s.name, race, s.times, statistics.median(s.cpu), s.peak, snr))
         report.table("races", "model", "encoder", ("ours takes of it", "", 2), ("time", "s", 3), ("processor time", "s", 2), ("peak resident set", "MiB", 0), ("against float64", "dB", 1))
         for row in rows:

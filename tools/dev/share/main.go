@@ -2,17 +2,23 @@
 // published size, on one thread:
 //
 //	go run ./tools/dev/share [--size base] [--rounds 5] [--report FILE.json]
+//	go run ./tools/dev/share --serve PART [--size base] [--threads N]
+//
+// The second form is a side of the peer encode-parts: it writes "ready", and for each line read carries out the part once and
+// writes the nanoseconds that it took.
 //
 // The peak is that of a loop of independent fused multiply-adds in the widest registers that the evaluator uses, measured in the
 // same rounds; times are those of the thread's processor, so that neighbours cost little.
 package main
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
@@ -23,33 +29,38 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
+	if err := run(os.Args[1:], os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "share:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string, out io.Writer) error {
+func run(args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("share", flag.ContinueOnError)
 	size := flags.String("size", "base", "published size whose shapes are taken")
 	path := flags.String("report", "", "file for the tables as a stored report")
+	one := flags.String("serve", "", "part to carry out once for each line of standard input")
+	threads := flags.Int("threads", 1, "threads of --serve")
 	rounds := flags.Int("rounds", 5, "how often everything is measured; the fastest round counts")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if runtime.GOARCH != "amd64" || !processor.Has("avx2") || !processor.Has("fma") {
-		return fmt.Errorf("expected a processor with AVX2 and FMA, for which the loop of the peak is written")
-	}
 	o, err := synthetic.Size(*size)
 	if err != nil {
 		return err
+	}
+	if *one != "" {
+		return serve(*one, layer(o.Hyperparameters(), *threads), in, out)
+	}
+	if runtime.GOARCH != "amd64" || !processor.Has("avx2") || !processor.Has("fma") {
+		return fmt.Errorf("expected a processor with AVX2 and FMA, for which the loop of the peak is written")
 	}
 	w, err := report.Begin(*path, "share", report.Command("go run ./tools/dev/share", args, "report"), out)
 	if err != nil {
 		return err
 	}
 	runtime.LockOSThread()
-	parts := layer(o.Hyperparameters())
+	parts := layer(o.Hyperparameters(), 1)
 	best, peaks := make([]time.Duration, len(parts)), widths()
 	for range max(1, *rounds) {
 		for i := range peaks {
@@ -83,6 +94,30 @@ func run(args []string, out io.Writer) error {
 		}
 	}
 	return w.End("one thread, by the time of its processor; the fastest round of each")
+}
+
+// serve carries out one part for each line of in.
+func serve(name string, parts []part, in io.Reader, out io.Writer) error {
+	i := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
+	if i < 0 {
+		var have []string
+		for _, p := range parts {
+			have = append(have, p.name)
+		}
+		return fmt.Errorf("part %q: expected one of %q", name, have)
+	}
+	if _, err := fmt.Fprintln(out, "ready"); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		start := time.Now()
+		parts[i].run()
+		if _, err := fmt.Fprintln(out, time.Since(start).Nanoseconds()); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
 }
 
 // timed is the processor time of this thread that a call takes: the mean of as many calls as fill 50 ms.
@@ -124,8 +159,8 @@ type part struct {
 }
 
 // layer is the convolutions and one layer's work.
-func layer(h ggml.Hyperparameters) []part {
-	pool := kernel.NewPool(1)
+func layer(h ggml.Hyperparameters, threads int) []part {
+	pool := kernel.NewPool(threads)
 	d, ctx, heads := h.AudioState, h.AudioCtx, h.AudioHead
 	size := d / heads
 	conv := func(channels, width, stride int) func() {

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 // The parts' work is the encoder's: for large-v3, 2.27 TFLOP in 32 layers.
 func TestParts(t *testing.T) {
 	var conv, rest float64
-	for i, p := range layer(ggml.Hyperparameters{Mels: 8, AudioCtx: 30, AudioState: 32, AudioHead: 2, AudioLayer: 1}) {
+	for i, p := range layer(ggml.Hyperparameters{Mels: 8, AudioCtx: 30, AudioState: 32, AudioHead: 2, AudioLayer: 1}, 1) {
 		p.run()
 		if i == 0 {
 			conv = p.flops
@@ -33,7 +34,7 @@ func TestParts(t *testing.T) {
 func TestTable(t *testing.T) {
 	var out strings.Builder
 	stored := filepath.Join(t.TempDir(), "share.json")
-	err := run([]string{"--size", "tiny", "--rounds", "1", "--report", stored}, &out)
+	err := run([]string{"--size", "tiny", "--rounds", "1", "--report", stored}, nil, &out)
 	if able := runtime.GOARCH == "amd64" && processor.Has("avx2") && processor.Has("fma"); able != (err == nil) {
 		t.Fatalf("able %v: %v", able, err)
 	}
@@ -47,7 +48,27 @@ func TestTable(t *testing.T) {
 			t.Errorf("the stored report: %+v, %v", r, err)
 		}
 	}
-	if err := run([]string{"--size", "huge"}, &out); err == nil {
+	if err := run([]string{"--size", "huge"}, nil, &out); err == nil {
 		t.Error("an unknown size was taken")
+	}
+}
+
+func TestServe(t *testing.T) {
+	parts := layer(ggml.Hyperparameters{Mels: 8, AudioCtx: 30, AudioState: 32, AudioHead: 2, AudioLayer: 1}, 2)
+	var out strings.Builder
+	if err := serve("attention", parts, strings.NewReader("run\nrun\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Fields(out.String())
+	if len(lines) != 3 || lines[0] != "ready" {
+		t.Fatalf("answered %q", out.String())
+	}
+	for _, l := range lines[1:] {
+		if n, err := strconv.Atoi(l); err != nil || n <= 0 {
+			t.Errorf("answered %q; expected nanoseconds", l)
+		}
+	}
+	if err := serve("decoder", parts, strings.NewReader(""), &out); err == nil || !strings.Contains(err.Error(), `"projections"`) {
+		t.Errorf("an unknown part: %v", err)
 	}
 }
