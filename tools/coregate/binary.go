@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -22,17 +24,26 @@ import (
 
 func newBinaryCmd() *cobra.Command {
 	var want binary.Want
-	var asJSON bool
+	var asJSON, here bool
 	cmd := &cobra.Command{
 		Use:   "binary WHISPER-CLI",
 		Short: "Say what a whisper-cli is, without running it",
 		Long: `Say what a whisper-cli is, without running it: format, platform, oldest system, libraries, signature, and
 what of Core ML is in it. What is demanded by flags is checked.
 
+The instruction sets are those that ggml's own functions report (what whisper-cli prints as system_info), and those
+of the level of x86-64 in a GNU note. They are not known of a program that is stripped or has ggml in a library, nor of
+what else is in the program. --here compares them with this machine's processor.
+
 No file can tell whether a Core ML build falls back when a load fails, or whether it was patched: that is what
 the negative control is for.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if here {
+				if err := wantHere(&want); err != nil {
+					return err
+				}
+			}
 			if err := checkWant(&want); err != nil {
 				return err
 			}
@@ -47,7 +58,7 @@ the negative control is for.`,
 			}
 			r := report{verdict.From(binary.Check(args[0], id, want)...), map[string]any{
 				"sha256": id.SHA256, "format": id.Format, "platform": id.OS + " " + id.Arch, "min_os": id.MinOS, "sdk": id.SDK, "id": id.ID,
-				"loader": id.Loader, "libraries": id.Libraries, "library_versions": id.Versions, "rpaths": id.RPaths, "loader_environment": id.Environment, "coreml_symbols": id.Symbols, "coreml_texts": len(id.Texts),
+				"loader": id.Loader, "libraries": id.Libraries, "library_versions": id.Versions, "rpaths": id.RPaths, "loader_environment": id.Environment, "instructions": id.Instructions, "instructions_from": id.InstructionsFrom, "instructions_complete": id.AllInstructions, "coreml_symbols": id.Symbols, "coreml_texts": len(id.Texts),
 				"coreml_framework": id.LinksCoreML(), "coreml_double": id.Double, "coreml_stand_in": id.StandIn, "signature": id.Signature, "signature_broken": id.Broken, "bytes_behind_signature": id.Behind, "cdhash": id.CDHash,
 			}}
 			return r.print(cmd.OutOrStdout(), args[0], asJSON)
@@ -57,6 +68,7 @@ the negative control is for.`,
 	cmd.Flags().StringVar(&want.Lane, "lane", "", "physical or emulated")
 	cmd.Flags().StringVar(&want.OS, "os", "", "linux or macos")
 	cmd.Flags().StringVar(&want.Arch, "arch", "", "x86_64 or arm64")
+	cmd.Flags().BoolVar(&here, "here", false, "a program for this machine: its system, architecture and processor's instructions")
 	cmd.Flags().StringVar(&want.SDK, "sdk", "", "the SDK version that a Mach-O must be built with, such as 15.5")
 	cmd.Flags().StringVar(&want.MinOS, "min-os", "", "the oldest system that a Mach-O must name, such as 14.0")
 	cmd.Flags().StringVar(&want.SHA256, "sha256", "", "digest of the file that was built")
@@ -109,11 +121,28 @@ func checkWant(want *binary.Want) error {
 	return nil
 }
 
+// machine is the system and architecture of this machine, as programs name them.
+func machine() (system, arch string) {
+	system, arch = map[string]string{"darwin": "macos"}[runtime.GOOS], map[string]string{"amd64": "x86_64"}[runtime.GOARCH]
+	return cmp.Or(system, runtime.GOOS), cmp.Or(arch, runtime.GOARCH)
+}
+
+// wantHere demands what runs on this machine. Another system or architecture beside it is a contradiction.
+func wantHere(want *binary.Want) error {
+	system, arch := machine()
+	if want.OS != "" && want.OS != system || want.Arch != "" && want.Arch != arch {
+		return fmt.Errorf("--here: this machine is %s %s, and --os or --arch demands another: leave one of them out", system, arch)
+	}
+	want.OS, want.Arch, want.Lacks = system, arch, processor.Lacks
+	return nil
+}
+
 // refusePrograms looks at the programs that an experiment with the negative control is about to run, and returns why one
 // of them is none that could show anything: no whisper-cli, for another machine, or without Core ML.
 func refusePrograms(paths ...string) ([]reason.Reason, error) {
-	want := binary.Want{
-		Flavour: "coreml", OS: map[string]string{"darwin": "macos", "linux": "linux"}[runtime.GOOS], Arch: map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH],
+	want := binary.Want{Flavour: "coreml"}
+	if err := wantHere(&want); err != nil {
+		return nil, err
 	}
 	var out []reason.Reason
 	for _, path := range paths {
@@ -127,8 +156,8 @@ func refusePrograms(paths ...string) ([]reason.Reason, error) {
 			return nil, err
 		}
 		for _, r := range verdict.From(binary.Check(path, id, want)...).Reasons {
-			// Where its libraries come from is no matter of an experiment.
-			if r.Code != reason.BinaryLibraryPath {
+			// Where its libraries come from is no matter of an experiment; a program that does not tell its instructions is tried.
+			if r.Code != reason.BinaryLibraryPath && r.Code != reason.BinaryUntold {
 				out = append(out, r)
 			}
 		}

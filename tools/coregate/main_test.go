@@ -15,6 +15,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 var update = flag.Bool("update", false, "write goldens in place of comparing them")
@@ -167,6 +168,31 @@ func TestBinaryRefusesUnknownDemands(t *testing.T) {
 	digest := fmt.Sprintf("%X", sha256.Sum256(data))
 	if _, stdout, stderr := call(t, "", "binary", "--sha256="+digest, self); strings.Contains(stdout, "BINARY_DIGEST") || stderr != "" {
 		t.Errorf("a digest in capitals is another: %s%s", stdout, stderr)
+	}
+}
+
+// --here demands this machine's system, architecture and instructions. The program of this test is of this machine; without the text of
+// upstream's stub it is taken for a whisper-cli.
+func TestBinaryHere(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cli := filepath.Join(t.TempDir(), "whisper-cli")
+	if err := os.WriteFile(cli, bytes.ReplaceAll(data, []byte(whispercpp.StubText), bytes.Repeat([]byte{'-'}, len(whispercpp.StubText))), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	system, arch := machine()
+	if code, stdout, stderr := call(t, "", "binary", "--here", "--os="+system, "--arch="+arch, cli); code == 0 || !strings.Contains(stdout, "BINARY_INSTRUCTIONS_UNTOLD") || strings.Contains(stdout, "BINARY_PLATFORM") {
+		t.Errorf("exit %d, %s%s, want what it does not tell and no other platform", code, stdout, stderr)
+	}
+	other := map[string]string{"x86_64": "arm64", "arm64": "x86_64"}[arch]
+	if code, _, stderr := call(t, "", "binary", "--here", "--arch="+other, cli); code != 2 || !strings.Contains(stderr, "--here: this machine is "+system+" "+arch) {
+		t.Errorf("another architecture: exit %d, %q, want 2 and this machine's", code, stderr)
 	}
 }
 

@@ -40,5 +40,18 @@ func missing(set, arch string, found map[string]bool) ([]string, error) {
 	return out, nil
 }
 
+// Lacks is what this machine lacks of features, sorted. A feature that this package does not know here counts as lacking; known
+// says whether it can ask this machine's processor at all.
+func Lacks(want []string) (lacking []string, known bool) {
+	found := features()
+	for _, f := range want {
+		if !found[f] {
+			lacking = append(lacking, f)
+		}
+	}
+	slices.Sort(lacking)
+	return lacking, found != nil
+}
+
 // Has says whether this machine has a feature.
 func Has(feature string) bool { return features()[feature] }

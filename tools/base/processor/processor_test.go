@@ -37,6 +37,19 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+func TestLacks(t *testing.T) {
+	lacking, known := Lacks([]string{"zmm9", "avx9"})
+	if !slices.Equal(lacking, []string{"avx9", "zmm9"}) {
+		t.Errorf("lacking %v, want both", lacking)
+	}
+	if known != (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64") && os.Getenv("EMULATED") == "" {
+		t.Errorf("known %v on %s", known, runtime.GOARCH)
+	}
+	if lacking, _ := Lacks(nil); len(lacking) > 0 {
+		t.Errorf("a program that needs nothing lacks %v", lacking)
+	}
+}
+
 // What the kernel reads from the same instruction. An emulator of one program shows the host's file: it sets EMULATED.
 func TestFeaturesAreTheKernels(t *testing.T) {
 	data, err := os.ReadFile("/proc/cpuinfo")
@@ -44,9 +57,34 @@ func TestFeaturesAreTheKernels(t *testing.T) {
 		return
 	}
 	flags := strings.Fields(regexp.MustCompile(`(?m)^flags\s*:(.*)$`).FindString(string(data)))
-	for _, f := range sets["avx2"].features {
-		if want := slices.Contains(flags, strings.ReplaceAll(f, ".", "_")); Has(f) != want {
-			t.Errorf("%s: %v here, %v in /proc/cpuinfo", f, Has(f), want)
+	kernels := map[string]string{"sse3": "pni", "sse4.1": "sse4_1", "sse4.2": "sse4_2", "lzcnt": "abm", "avx512_vbmi": "avx512vbmi"}
+	for f, has := range features() {
+		name := kernels[f]
+		if name == "" {
+			name = f
+		}
+		if want := slices.Contains(flags, name); has != want {
+			t.Errorf("%s: %v here, %v in /proc/cpuinfo", f, has, want)
+		}
+	}
+}
+
+// Lines of a Graviton 2, a Raspberry Pi 4 and an x86-64 machine.
+func TestParseFeatures(t *testing.T) {
+	for line, want := range map[string][]string{
+		"processor\t: 0\nFeatures\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs\n": {"dotprod", "fma", "fp16", "neon"},
+		"processor\t: 0\nFeatures\t: fp asimd evtstrm crc32 cpuid\n":                                                                            {"fma", "neon"},
+		"processor\t: 0\nflags\t\t: fpu avx\n":                                                                                                  nil,
+	} {
+		var got []string
+		for f, has := range parseFeatures(line) {
+			if has {
+				got = append(got, f)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
 }

@@ -15,6 +15,7 @@ const (
 	BinarySignatureBroken  = "BINARY_SIGNATURE_BROKEN"
 	BinaryTrailing         = "BINARY_TRAILING"
 	BinaryNoSymbols        = "BINARY_NO_SYMBOLS"
+	BinaryUntold           = "BINARY_INSTRUCTIONS_UNTOLD"
 )
 
 var programs = Table{
@@ -44,4 +45,6 @@ var programs = Table{
 		Do: "Find out which tool wrote them, such as a linker that pads the file; strip and sign again."},
 	{Code: BinaryNoSymbols, Class: Note, Means: "The symbol table does not show the bridge's functions, since the program was stripped; its texts were judged alone.",
 		Do: "Nothing, or keep symbols to see more."},
+	{Code: BinaryUntold, Class: Inconclusive, Means: "Nothing tells whether this machine's processor has the instructions that the program was built for: ggml's functions that say so are not all in its symbol table, or the system does not say what its processor has.",
+		Do: "Keep the symbol table (no strip, no -s), link ggml statically, or run the program on a recording: CPU_FEATURES_MISSING is its answer if it lacks some."},
 }

@@ -108,7 +108,7 @@ func TestMachO(t *testing.T) {
 	want := &Identity{
 		Format: "mach-o", OS: "macos", Arch: "arm64", MinOS: "13.3", SDK: "15.5.1", ID: "30313233343536373839616263646566",
 		Libraries: []string{"/usr/lib/libSystem.B.dylib", "/System/Library/Frameworks/CoreML.framework/Versions/A/CoreML"},
-		Versions:  []string{}, RPaths: []string{}, Environment: []string{}, Symbols: []string{}, Texts: whispercpp.CoreMLTexts, CLI: true, Signature: "ad hoc", CDHash: id.CDHash,
+		Versions:  []string{}, RPaths: []string{}, Environment: []string{}, Instructions: []string{}, InstructionsFrom: []string{}, Symbols: []string{}, Texts: whispercpp.CoreMLTexts, CLI: true, Signature: "ad hoc", CDHash: id.CDHash,
 	}
 	if diff := cmp.Diff(want, id); diff != "" {
 		t.Errorf("identity (-want +got):\n%s", diff)

@@ -21,6 +21,9 @@ type Want struct {
 	SDK, MinOS string
 	// SHA256 is the digest of the file that was built.
 	SHA256 string
+	// Lacks says which of some instruction sets the processor lacks that is to run the program, and whether it can be asked at
+	// all: tools/base/processor's Lacks for this machine's. A nil one is not asked.
+	Lacks func(features []string) (lacking []string, known bool)
 }
 
 // Check compares an identity with what was expected. Path is where the reasons point to.
@@ -41,6 +44,10 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 	}
 	if want.OS != "" && want.OS != id.OS || want.Arch != "" && want.Arch != id.Arch {
 		add(reason.BinaryPlatform, strings.Trim(want.OS+" "+want.Arch, " "), id.OS+" "+id.Arch)
+	}
+	// Another architecture's instructions are no matter of this processor.
+	if want.Lacks != nil && (want.Arch == "" || want.Arch == id.Arch) {
+		checkInstructions(id, want.Lacks, add)
 	}
 	for _, v := range []struct{ what, want, found string }{{"SDK", want.SDK, id.SDK}, {"oldest system", want.MinOS, id.MinOS}} {
 		switch {
@@ -65,6 +72,25 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 	}
 	checkCoreML(id, want, add)
 	return out
+}
+
+// checkInstructions: a program whose file does not tell all that ggml was compiled for may die as well as one that needs too much, and so
+// is no pass.
+func checkInstructions(id *Identity, lacks func([]string) ([]string, bool), add func(code, expected, found string)) {
+	needs := "a processor with " + strings.Join(id.Instructions, ", ")
+	lacking, known := lacks(id.Instructions)
+	switch {
+	case len(id.Instructions) > 0 && !known:
+		add(reason.BinaryUntold, needs, "a system that does not say what its processor has")
+	case len(lacking) > 0:
+		add(reason.CPUFeaturesMissing, needs, "one without "+strings.Join(lacking, ", "))
+	case !id.AllInstructions:
+		found := "none: the program is stripped, or ggml is in a library"
+		if len(id.InstructionsFrom) > 0 {
+			found = "only " + strings.Join(id.InstructionsFrom, ", ")
+		}
+		add(reason.BinaryUntold, "all of ggml's functions "+whispercpp.InstructionPrefix+"… in the symbol table", found)
+	}
 }
 
 func checkCoreML(id *Identity, want Want, add func(code, expected, found string)) {

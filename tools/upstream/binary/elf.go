@@ -58,7 +58,27 @@ func (id *Identity) readELF(name string, data []byte) error {
 	}
 	id.Symbols = keepBridge(names)
 	id.Versions = versionNeeds(f)
+	dynamic, err := f.DynamicSymbols()
+	if err != nil {
+		dynamic = nil // no table
+	}
+	id.readInstructions(functionsELF(f, data, append(symbols, dynamic...)))
+	id.sortInstructions()
 	return nil
+}
+
+// functionsELF are the functions that a symbol table defines and whose code is in the file.
+func functionsELF(f *elf.File, data []byte, symbols []elf.Symbol) []function {
+	var out []function
+	for _, s := range symbols {
+		if s.Section == elf.SHN_UNDEF || elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Size == 0 {
+			continue
+		}
+		if code, err := atAddress(f, data, s.Value, min(s.Size, functionBytes)); err == nil {
+			out = append(out, function{s.Name, code})
+		}
+	}
+	return out
 }
 
 // readSegments reads what the loader reads: segments, not sections, which need not be there and may say something else.
@@ -78,7 +98,7 @@ func (id *Identity) readSegments(f *elf.File, data []byte) error {
 			if text, _, _ := bytes.Cut(part, []byte{0}); id.Loader == "" {
 				id.Loader = string(text)
 			}
-		case elf.PT_NOTE:
+		case elf.PT_NOTE: // GNU's linker puts PT_GNU_PROPERTY over one of these
 			id.readNotes(f, part, p.Align)
 		case elf.PT_DYNAMIC:
 			if err := id.readDynamic(f, part, data); err != nil {
@@ -172,7 +192,7 @@ func atAddress(f *elf.File, data []byte, address, size uint64) ([]byte, error) {
 	return nil, fmt.Errorf("the table of strings at address %#x with %d bytes is in no segment of the file", address, size)
 }
 
-// readNotes looks for the build id: name size, size, type 3, "GNU\0", the id; each part padded.
+// readNotes looks for the build id and for properties: name size, size, type, "GNU\0", the data; each part padded.
 func (id *Identity) readNotes(f *elf.File, part []byte, align uint64) {
 	if align != 8 {
 		align = 4
@@ -184,8 +204,11 @@ func (id *Identity) readNotes(f *elf.File, part []byte, align uint64) {
 		if at > uint64(len(part)) || size > uint64(len(part))-at {
 			return
 		}
-		if kind == 3 && string(part[12:12+name]) == "GNU\x00" && size <= 64 {
+		switch gnu := string(part[12:12+name]) == "GNU\x00"; {
+		case gnu && kind == 3 && size <= 64:
 			id.ID = hex.EncodeToString(part[at : at+size])
+		case gnu && kind == noteProperty:
+			id.readProperties(f.ByteOrder, part[at:at+size])
 		}
 		if at = pad(at + size); at > uint64(len(part)) {
 			return

@@ -4,7 +4,7 @@
 // where else libraries would be searched, build id or UUID, code signature, and what of Core ML is in them.
 //
 // What strings and symbols can tell: a build without WHISPER_USE_COREML has none of upstream's three Core ML
-// texts; the physical bridge needs the CoreML framework, and the emulated one carries its own name. What they cannot
+// texts; ggml's own functions say for which instructions ggml was compiled; the physical bridge needs the CoreML framework, and the emulated one carries its own name. What they cannot
 // tell: whether the build falls back when a load fails (a fallback build has the same three texts), whether
 // it was patched, and what it will do. The canary tells that, by running it.
 package binary
@@ -53,6 +53,12 @@ type Identity struct {
 	RPaths []string `json:"rpaths"`
 	// Environment are settings for the loader that a Mach-O carries (DYLD_…=…).
 	Environment []string `json:"loader_environment"`
+	// Instructions are the instruction sets that the file says its code uses beyond what every processor of its architecture
+	// has, sorted; InstructionsFrom says what in the file tells so. AllInstructions says that each of ggml's functions was read:
+	// otherwise the program may need more.
+	Instructions     []string `json:"instructions"`
+	InstructionsFrom []string `json:"instructions_from"`
+	AllInstructions  bool     `json:"instructions_complete"`
 	// Symbols are the bridge's functions that the symbol table defines; empty as well if it was stripped.
 	Symbols []string `json:"coreml_symbols"`
 	// Texts are those of upstream's Core ML texts that the file holds.
@@ -127,7 +133,7 @@ func damage(err error, data []byte) string {
 
 // Parse is [Inspect] on bytes in memory; name is what errors call them.
 func Parse(name string, data []byte) (*Identity, error) {
-	id := &Identity{Libraries: []string{}, Versions: []string{}, RPaths: []string{}, Environment: []string{}, Symbols: []string{}, Texts: []string{}}
+	id := &Identity{Libraries: []string{}, Versions: []string{}, RPaths: []string{}, Environment: []string{}, Symbols: []string{}, Texts: []string{}, Instructions: []string{}, InstructionsFrom: []string{}}
 	var err error
 	switch {
 	case bytes.HasPrefix(data, []byte("\x7fELF")):

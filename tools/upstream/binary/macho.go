@@ -73,15 +73,35 @@ func (id *Identity) readMachO(name string, data []byte) error {
 		return badFormat(name, "a Mach-O file that is not a program: no entry point")
 	}
 	var names []string
+	var functions []function
 	if f.Symtab != nil {
 		for _, s := range f.Symtab.Syms {
 			if s.Sect != 0 {
 				names = append(names, s.Name)
+				functions = append(functions, function{s.Name, codeMachO(f, data, s)})
 			}
 		}
 	}
 	id.Symbols = keepBridge(names)
+	id.readInstructions(functions)
+	id.sortInstructions()
 	return nil
+}
+
+// codeMachO is the code at a symbol, or nil if the file has none there.
+func codeMachO(f *macho.File, data []byte, s macho.Symbol) []byte {
+	if int(s.Sect) > len(f.Sections) {
+		return nil
+	}
+	in := f.Sections[s.Sect-1]
+	if s.Value < in.Addr || s.Value-in.Addr >= in.Size {
+		return nil
+	}
+	at, end := uint64(in.Offset)+(s.Value-in.Addr), uint64(in.Offset)+in.Size
+	if end = min(end, at+functionBytes, uint64(len(data))); at >= end {
+		return nil
+	}
+	return data[at:end]
 }
 
 func (id *Identity) readLoad(f *macho.File, load macho.Load, data []byte) error {

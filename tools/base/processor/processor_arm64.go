@@ -1,0 +1,3 @@
+package processor
+
+const arch = "arm64"
