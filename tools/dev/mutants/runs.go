@@ -66,6 +66,11 @@ func logs() []Mutant {
 		{ID: "log-load-line-case", Fakes: "a loaded encoder", Made: "the load line in other letters", Code: reason.LoadMarkerAbsent, Bend: stderr("coreml", "Core ML model loaded\n", "core ml model loaded\n")},
 		{ID: "log-load-line-stdout", Fakes: "a loaded encoder", Made: "the load line on stdout, not on stderr", Code: reason.LoadMarkerAbsent, Bend: all(stderr("coreml", loadedLine, ""), stdout(loadedLine+" "+evidencetest.Reference+"\n", "coreml"))},
 		{ID: "log-loaded-twice", Fakes: "one run", Made: "the load line twice", Code: reason.SecondLoadMarker, Bend: stderr("coreml", loadedLine, loadedLine+loadedLine)},
+		{ID: "log-stray-count", Fakes: "predictions that did not fail", Made: "a count of failed predictions behind other text, above the good one", Code: reason.LogGarbled, Bend: stderr("coreml", crossLine, "note: coreml_double: 1 predictions, 1 failed\n"+crossLine)},
+		{ID: "log-stray-tail", Fakes: "a loaded encoder", Made: "a load line with more behind it, beside the whole one", Code: reason.LogGarbled, Bend: stderr("coreml", crossLine, "whisper_init_state: Core ML model loaded (cached)\n"+crossLine)},
+		{ID: "log-second-greeting", Fakes: "one run", Made: "a second greeting of the double", Code: reason.StaleLog, Bend: stderr("coreml", crossLine, "coreml_double: version 2, protocol 1, fault none\n"+crossLine)},
+		{ID: "log-refused-and-loaded", Fakes: "a loaded encoder", Made: "the double's refusal beside the load line", Code: reason.StaleLog, Bend: stderr("coreml", loadedLine, "coreml_double: cannot load 'ggml-model-encoder.mlmodelc': no such file\n"+loadedLine)},
+		{ID: "log-two-counts", Fakes: "one run", Made: "two counts of the encoder's runs", Code: reason.StaleLog, Bend: stderr("coreml", "whisper_print_timings:   decode time", "whisper_print_timings:   encode time =   812.22 ms /     4 runs (   203.05 ms per run)\nwhisper_print_timings:   decode time")},
 		{ID: "log-ggml-encoder", Fakes: "the Core ML encoder", Made: "ggml's encode buffer beside the load line", Code: reason.GGMLEncoderPresent, Bend: stderr("coreml", crossLine, encodeLine+crossLine)},
 		{ID: "log-two-runs", Fakes: "one run", Made: "two logs joined", Code: reason.SecondLoadMarker, Bend: func(g *Gate) {
 			text := strings.Join(g.CoreML.Stderr.Lines, "\n") + "\n"
@@ -152,6 +157,7 @@ func exits() []Mutant {
 func canaries() []Mutant {
 	list := []Mutant{
 		{ID: "canary-timeout", Fakes: "a refusal", Made: "the canary ran into its deadline", Code: reason.CanaryTimeout, Bend: func(g *Gate) { g.Canary.Exit = evidence.Exit{Kind: evidence.ExitTimeout} }},
+		{ID: "canary-counted", Fakes: "a refusal", Made: "the canary's log counts a prediction", Code: reason.StaleLog, Bend: stderr("canary", contextLine, contextLine+"coreml_double: 1 predictions, 0 failed\n")},
 		{ID: "canary-exit-0", Fakes: "a refusal", Made: "the canary exits 0", Code: reason.CanaryExit, Bend: exit("canary", 0)},
 		{ID: "canary-exit-1", Fakes: "a refusal", Made: "the canary exits 1", Code: reason.CanaryExit, Bend: exit("canary", 1)},
 		{ID: "canary-exit-4", Fakes: "a refusal", Made: "the canary exits 4", Code: reason.CanaryExit, Bend: exit("canary", 4)},
@@ -177,6 +183,7 @@ func contrasts() []Mutant {
 	return []Mutant{
 		{ID: "contrast-coreml", Fakes: "a build without Core ML", Made: "the contrast run's system_info says COREML = 1", Code: reason.ContrastCoreML, Bend: stderr("contrast", "COREML = 0", "COREML = 1")},
 		{ID: "contrast-load-line", Fakes: "a build without Core ML", Made: "the contrast run has the load line", Code: reason.ContrastCoreML, Bend: stderr("contrast", crossLine, loadedLine+crossLine)},
+		{ID: "contrast-greeting", Fakes: "a build without Core ML", Made: "the contrast run has the double's greeting", Code: reason.ContrastCoreML, Bend: stderr("contrast", crossLine, "coreml_double: version 2, protocol 1, fault none\n"+crossLine)},
 		{ID: "contrast-no-encoder", Fakes: "ggml's encoder", Made: "the contrast run has no encode buffer", Code: reason.ContrastNoEncoder, Bend: stderr("contrast", encodeLine, "")},
 		{ID: "warmed-emulated", Fakes: "a cold run", Made: "a positive run of the emulated lane was warmed up, which its runner never does", Code: reason.EvidenceContradicts, Bend: func(g *Gate) { g.CoreML.WarmUps = 1 }},
 		{ID: "contrast-missing", Fakes: "a gate", Made: "there is no contrast run", Code: reason.EvidenceMissing, Bend: func(g *Gate) { g.Contrast = nil }},

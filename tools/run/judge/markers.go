@@ -42,6 +42,7 @@ func judgeMarkers(f *verdict.Judgement, m markers, r *Run) {
 	if !f.Has(reason.EncoderNotExecuted) { // no words follow from that, and need no advice of their own
 		words(f, r)
 	}
+	m.strays(f, r)
 }
 
 // loads judges the load marker.
@@ -108,7 +109,7 @@ func judgeContrast(f *verdict.Judgement, m markers, r *Run) {
 	default:
 		f.Add(reason.ContrastCoreML, m.where(whispercpp.LineSystemInfo), "COREML = 0", fmt.Sprintf("COREML %s", value))
 	}
-	for _, kind := range []whispercpp.LineKind{whispercpp.LineLoading, whispercpp.LineLoaded, whispercpp.LineLoadFailed} {
+	for _, kind := range []whispercpp.LineKind{whispercpp.LineLoading, whispercpp.LineLoaded, whispercpp.LineLoadFailed, whispercpp.LineDouble, whispercpp.LineDoubleRefused, whispercpp.LineDoubleCount, whispercpp.LinePredictionFailed} {
 		if m.tells(kind) {
 			f.Add(reason.ContrastCoreML, m.where(kind), "no Core ML line", m.quote(kind))
 			break
@@ -125,6 +126,7 @@ func judgeContrast(f *verdict.Judgement, m markers, r *Run) {
 	languages(f, m, r)
 	executed(f, m, r)
 	words(f, r)
+	m.strays(f, r)
 }
 
 // judgeCanary judges the negative control: exit exactly 3, the load failure and the final context
@@ -179,6 +181,7 @@ func judgeCanary(f *verdict.Judgement, m markers, r *Run) {
 	}
 	canaryMarkers(f, m)
 	m.checkOneRun(f, r)
+	m.strays(f, r)
 }
 
 // canaryExit names an exit other than a refusal's.

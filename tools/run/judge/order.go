@@ -38,12 +38,17 @@ func (m markers) checkOneRun(f *verdict.Judgement, r *Run) {
 			return
 		}
 	}
-	if m.has(whispercpp.LineContextError) && m.has(whispercpp.LineSystemInfo) {
-		f.Add(reason.StaleLog, m.where(whispercpp.LineSystemInfo), "no system_info line in a run that got no context", "both")
-		return
+	for _, kind := range ofContext {
+		if m.has(whispercpp.LineContextError) && m.has(kind) {
+			f.Add(reason.StaleLog, m.where(kind), "no line of kind "+string(kind)+" in a run that got no context", "both")
+			return
+		}
 	}
 	m.checkPaths(f, r)
 }
+
+// ofContext are lines that only a run with a context prints.
+var ofContext = []whispercpp.LineKind{whispercpp.LineSystemInfo, whispercpp.LineProcessing, whispercpp.LineTiming, whispercpp.LineTotal, whispercpp.LineDoubleCount}
 
 // twoInputs adds TWO_INPUTS for a run that heard more than one recording, which is one run all the same.
 func (m markers) twoInputs(f *verdict.Judgement, r *Run) bool {

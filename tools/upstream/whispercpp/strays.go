@@ -1,0 +1,47 @@
+package whispercpp
+
+import (
+	"regexp"
+	"strings"
+)
+
+// begins is how lines begin that a judge reads.
+var begins = regexp.MustCompile(`(?:whisper_(?:init|print|model|full|backend|vad)[a-z0-9_]*|` + emulated + `|system_info): |main: processing '|` + regexp.QuoteMeta(ContextErrorText))
+
+const emulated = `coreml_(?:double|stand_in)`
+
+// tailed are lines that are a marker with something behind it. A path in quotation marks may have such marks itself.
+var tailed = regexp.MustCompile(`^(?:(?:` + initState + textLoading + `|` + initState + textLoadFailed + `|` + fromFile + `loading model from ').*'[^']+|(?:` +
+	initState + textLoaded + `|` + initState + `first run on a device may take a while \.\.\.|` + initState + `compute buffer \(encode\) *= *[0-9]+(?:[.,][0-9]+)? [KMG]i?B|` +
+	regexp.QuoteMeta(ContextErrorText) + `|whisper_print_timings: +total time = +(?:[0-9.]+ ms|<ms>)).+)$`)
+
+// standsIn are the lines of what stands for Core ML, whole.
+var standsIn = regexp.MustCompile(`^` + emulation + `(?:version [0-9]+, protocol [0-9]+, fault \S+|ready, .+|asked to (?:load for|predict) .+|cannot load '.*': .+|prediction failed: .*|uncaught exception: .*|a made-up compute plan|[0-9]+ predictions, [0-9]+ failed)$`)
+
+var emulates = regexp.MustCompile(`^` + emulation)
+
+// Stray says what is wrong with the place of a line that a judge reads: text before it, text behind it, or a line of what
+// stands for Core ML that it never writes. "" where nothing is. Such a line proves nothing, and what it says may contradict
+// what other lines prove: no log with one passes.
+func Stray(text string) string {
+	switch at := begins.FindStringIndex(text); {
+	case at == nil:
+		return ""
+	case at[0] > 0:
+		return "a line of the program behind other text"
+	case tailed.MatchString(text):
+		return "a line of the program before other text"
+	case emulates.MatchString(text) && !standsIn.MatchString(text):
+		return "a line that what stands for Core ML does not write"
+	}
+	return ""
+}
+
+// EmulatedBy names what wrote a line of the emulated lane's: coreml_double or coreml_stand_in; "" for other lines.
+func EmulatedBy(text string) string {
+	if !emulates.MatchString(text) {
+		return ""
+	}
+	name, _, _ := strings.Cut(text, ":")
+	return name
+}
