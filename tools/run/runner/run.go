@@ -187,31 +187,15 @@ func (s *Spec) execute(ctx context.Context, sup *supervisor.Supervisor, st *stag
 		return nil, err
 	}
 	before := exists(st.path(stagedEncoder))
-	warmUps := []float64{}
-	if s.WarmUp {
-		wall, err := warmUp(ctx, st, p)
-		if err != nil {
-			return nil, err
-		}
-		warmUps = append(warmUps, wall)
-	}
-	if sum, _, err := tree.HashFile(p.Path); err != nil || sum != st.cli {
-		return nil, fmt.Errorf("whisper-cli changed between staging and start: staged %s, found %s (%v)", st.cli, sum, err)
-	}
 	attempts, err := s.claimAttempt(st)
 	if err != nil {
 		return nil, err
 	}
-	memory := watchMemory()
-	g := governor.Watch(fit.Now().Bytes, available)
-	p.Stop = g.Stop
-	started := time.Now()
-	out, err := sup.Run(ctx, p)
-	g.End()
+	r, warmUps, err := s.measured(ctx, sup, st, p)
 	if err != nil {
 		return nil, err
 	}
-	exit := exitOf(out, memory, g.Stopped())
+	out := r.out
 	planted := ""
 	if s.Kind != evidence.KindCoreML {
 		planted = stagedEncoder
@@ -221,13 +205,13 @@ func (s *Spec) execute(ctx context.Context, sup *supervisor.Supervisor, st *stag
 	}
 	e := s.evidence(st, p, out)
 	e.LaneIdentity, e.Pin, e.Defines = identity, *id, defines
-	e.EncoderPath.Before, e.Attempts, e.WarmUps, e.Exit = before, attempts, len(warmUps), exit
+	e.EncoderPath.Before, e.Attempts, e.WarmUps, e.Exit = before, attempts, len(warmUps), r.exit
 	data, err := evidence.Encode(e)
 	if err != nil {
 		return nil, err
 	}
 	o := &evidence.Observations{
-		Schema: evidence.Schema, EvidenceSHA256: evidence.SHA256(data), StartedAt: started.UTC().Format(time.RFC3339),
+		Schema: evidence.Schema, EvidenceSHA256: evidence.SHA256(data), StartedAt: r.at.UTC().Format(time.RFC3339),
 		Host: hostFacts(sup.Inherited), WallSeconds: out.Wall.Seconds(), WarmUpSeconds: warmUps, PeakResidentBytes: out.PeakBytes,
 		UserSeconds: out.User.Seconds(), SystemSeconds: out.System.Seconds(),
 		RawStderrSHA256: evidence.SHA256(out.Stderr.Data), RawStdoutSHA256: evidence.SHA256(out.Stdout.Data),
@@ -273,18 +257,48 @@ func spellings(dir string) []string {
 	return out
 }
 
-// warmUp runs the program once before the measured run, with a supervisor of its own.
-func warmUp(ctx context.Context, st *staging, p supervisor.Program) (float64, error) {
-	sup, err := supervisor.StartIn(st.dir)
-	if err != nil {
-		return 0, err
+// start is one start of the program and how it ended.
+type start struct {
+	at   time.Time
+	out  *supervisor.Outcome
+	exit evidence.Exit
+}
+
+// measured starts the program, after a warm-up where one is asked for, and returns the seconds that warm-ups took. A
+// warm-up that does not end well is the run: to start again would hide it.
+func (s *Spec) measured(ctx context.Context, sup *supervisor.Supervisor, st *staging, p supervisor.Program) (*start, []float64, error) {
+	warmUps := []float64{}
+	if s.WarmUp {
+		own, err := supervisor.StartIn(st.dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer own.Close()
+		r, err := st.start(ctx, own, p)
+		if err != nil || r.exit != (evidence.Exit{Kind: evidence.ExitCode}) {
+			return r, warmUps, err
+		}
+		warmUps = append(warmUps, r.out.Wall.Seconds())
 	}
-	defer sup.Close()
+	r, err := st.start(ctx, sup, p)
+	return r, warmUps, err
+}
+
+// start starts the program once, under the governor.
+func (st *staging) start(ctx context.Context, sup *supervisor.Supervisor, p supervisor.Program) (*start, error) {
+	if sum, _, err := tree.HashFile(p.Path); err != nil || sum != st.cli {
+		return nil, fmt.Errorf("whisper-cli changed between staging and start: staged %s, found %s (%v)", st.cli, sum, err)
+	}
+	memory := watchMemory()
+	g := governor.Watch(fit.Now().Bytes, available)
+	p.Stop = g.Stop
+	at := time.Now()
 	out, err := sup.Run(ctx, p)
+	g.End()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return out.Wall.Seconds(), nil
+	return &start{at: at, out: out, exit: exitOf(out, memory, g.Stopped())}, nil
 }
 
 func hostFacts(inherited map[string]string) map[string]string {

@@ -33,12 +33,20 @@ func pretend() int {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		return 99
 	}
-	switch script := strings.TrimSpace(string(model)); script {
+	script, argument, _ := strings.Cut(strings.TrimSpace(string(model)), " ")
+	switch script {
 	case "words":
 		fmt.Println(" some words")
 		fmt.Fprintln(os.Stderr, "whisper_print_timings:    total time =  1203.11 ms")
 	case "exit3":
 		return 3
+	case "first3":
+		// Exits with 3 unless it was started before.
+		if f, err := os.OpenFile(argument, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			f.Close()
+			return 3
+		}
+		fmt.Println(" some words")
 	case "segv", "kill":
 		// Go's own handler would turn SIGSEGV into an exit code; a shell has none.
 		number := map[string]string{"segv": "11", "kill": "9"}[script]
