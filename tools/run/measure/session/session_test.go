@@ -107,6 +107,19 @@ func TestOrder(t *testing.T) {
 	if s.Status != measure.Complete || s.Control != "arm0" {
 		t.Errorf("status %s, control %s", s.Status, s.Control)
 	}
+	// Each run says when it began, and how warm the machine was before and after it.
+	began := make([]float64, len(want))
+	for _, a := range s.Arms {
+		for _, r := range a.Runs {
+			began[r.Index] = r.SecondsIn
+			if r.Before.Thermal == "" || r.After.Thermal == "" {
+				t.Errorf("run %d: heat %q before and %q after; expected a level or unknown", r.Index, r.Before.Thermal, r.After.Thermal)
+			}
+		}
+	}
+	if !slices.IsSorted(began) || began[0] < 0 || began[0] == began[len(began)-1] {
+		t.Errorf("the runs began %v s into the session", began)
+	}
 	for _, r := range p.Protocol.Compare(s, "arm1", "arm0", measure.Encode).Reasons {
 		if r.Code == reason.ComparisonPairs && strings.Contains(r.Expected, "alternates") {
 			t.Errorf("the session's own pairs are not taken for interleaved: %v", r)
