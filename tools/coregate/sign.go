@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
@@ -39,6 +40,9 @@ happened; verify --max-age reads that.
 			key, err := envelope.ReadPrivateKey(keyFile)
 			if err != nil {
 				return err
+			}
+			if exposed := envelope.Exposed(keyFile); exposed != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "coregate sign: warning: %s\n", reason.Visible(exposed))
 			}
 			payload, err := readInput(cmd.InOrStdin(), args[0], maxSigned)
 			if err != nil {

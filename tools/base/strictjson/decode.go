@@ -130,7 +130,61 @@ func fields(t reflect.Type) map[string]field {
 
 var rawMessage = reflect.TypeOf(json.RawMessage(nil))
 
-// match checks that the members of v are exactly those that t has; scalars are left to encoding/json.
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// called is what JSON calls a value of type t.
+func called(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "a whole number, written without a point or exponent"
+}
+
+// found is what JSON calls a value. A string may be private, and is not shown.
+func found(v value) string {
+	switch v := v.(type) {
+	case *object:
+		return "an object"
+	case []value:
+		return "an array"
+	case string:
+		return "a string"
+	case number:
+		return "the number " + string(v[:min(len(v), 80)])
+	}
+	return fmt.Sprint(v)
+}
+
+// scalar checks that a value has the JSON type of t, which is none of a struct, map or list.
+func scalar(v value, t reflect.Type, where string) error {
+	ok := true
+	switch v := v.(type) {
+	case *object, []value:
+		ok = false
+	case string:
+		ok = t.Kind() == reflect.String
+	case bool:
+		ok = t.Kind() == reflect.Bool
+	case number:
+		ok = t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 || t.Kind() != reflect.String && t.Kind() != reflect.Bool && !strings.ContainsAny(string(v), ".eE")
+	}
+	if !ok {
+		return fmt.Errorf("%s: expected %s, found %s", where, called(t), found(v))
+	}
+	return nil
+}
+
+// match checks that the members of v are exactly those that t has, and each of t's type; a type that reads itself is left to
+// encoding/json.
 func match(v value, t reflect.Type, where string) error {
 	if t.Kind() == reflect.Pointer {
 		if v == nil {
@@ -138,11 +192,11 @@ func match(v value, t reflect.Type, where string) error {
 		}
 		t = t.Elem()
 	}
-	if t == rawMessage || t.Kind() == reflect.Interface {
+	if t == rawMessage || t.Kind() == reflect.Interface || v != nil && reflect.PointerTo(t).Implements(unmarshaler) {
 		return nil
 	}
 	if v == nil {
-		return fmt.Errorf("%s: null where %s was expected", where, t.Kind())
+		return fmt.Errorf("%s: expected %s, found null", where, called(t))
 	}
 	switch t.Kind() {
 	case reflect.Struct:
@@ -150,7 +204,7 @@ func match(v value, t reflect.Type, where string) error {
 	case reflect.Map:
 		o, ok := v.(*object)
 		if !ok {
-			return fmt.Errorf("%s: expected an object", where)
+			return fmt.Errorf("%s: expected an object, found %s", where, found(v))
 		}
 		for _, key := range o.keys {
 			if err := match(o.values[key], t.Elem(), where+"."+key); err != nil {
@@ -160,13 +214,15 @@ func match(v value, t reflect.Type, where string) error {
 	case reflect.Slice, reflect.Array:
 		a, ok := v.([]value)
 		if !ok {
-			return fmt.Errorf("%s: expected an array", where)
+			return fmt.Errorf("%s: expected an array, found %s", where, found(v))
 		}
 		for i, e := range a {
 			if err := match(e, t.Elem(), fmt.Sprintf("%s[%d]", where, i)); err != nil {
 				return err
 			}
 		}
+	default:
+		return scalar(v, t, where)
 	}
 	return nil
 }
@@ -174,7 +230,7 @@ func match(v value, t reflect.Type, where string) error {
 func matchStruct(v value, t reflect.Type, where string) error {
 	o, ok := v.(*object)
 	if !ok {
-		return fmt.Errorf("%s: expected an object", where)
+		return fmt.Errorf("%s: expected an object, found %s", where, found(v))
 	}
 	known := fields(t)
 	for _, key := range o.keys {

@@ -33,8 +33,8 @@ type parser struct {
 
 // parse reads the one JSON value that data holds.
 func parse(data []byte) (value, error) {
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("not valid UTF-8")
+	if found := notText(data); found != "" {
+		return nil, fmt.Errorf("expected JSON in UTF-8, found %s", found)
 	}
 	p := &parser{data: data}
 	v, err := p.value(0)
@@ -46,6 +46,34 @@ func parse(data []byte) (value, error) {
 		return nil, p.errorf("trailing data after the document")
 	}
 	return v, nil
+}
+
+// starts are what a file is that begins so.
+var starts = []struct{ bytes, is string }{
+	{"\xef\xbb\xbf", "a byte-order mark before the document, as editors on Windows write it: save it as UTF-8 without one"},
+	{"\xff\xfe", "UTF-16 text: save it as UTF-8"}, {"\xfe\xff", "UTF-16 text: save it as UTF-8"}, {"{\x00", "UTF-16 text: save it as UTF-8"}, {"\x00{", "UTF-16 text: save it as UTF-8"},
+	{"\x1f\x8b", "a gzip file: unpack it"}, {"PK\x03\x04", "a zip archive: unpack it"},
+	{"-----BEGIN ", "PEM, such as a key"},
+}
+
+// notText says what data is in place of a JSON text; "" for what may be one.
+func notText(data []byte) string {
+	for _, s := range starts {
+		if strings.HasPrefix(string(data[:min(len(data), 16)]), s.bytes) {
+			return s.is
+		}
+	}
+	if strings.TrimSpace(string(data[:min(len(data), 64)])) == "" && strings.TrimSpace(string(data)) == "" {
+		return "an empty file"
+	}
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return fmt.Sprintf("byte 0x%02x at offset %d, which is none of a UTF-8 text", data[i], i)
+		}
+		i += size
+	}
+	return ""
 }
 
 func (p *parser) errorf(format string, args ...any) error {

@@ -14,7 +14,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -60,20 +59,20 @@ func readKey(path, kind string, parse func([]byte) (*Key, error)) (*Key, error) 
 // onePEM returns the bytes of the one PEM block that a file is, or what else it holds. encoding/pem skips text and broken
 // blocks before a good one, so what it read is written again: the file must be that text.
 func onePEM(data []byte, kind string) (der []byte, found string) {
-	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
-		return nil, "a byte-order mark before it, as editors on Windows write it"
-	}
 	block, _ := pem.Decode(data)
 	switch {
-	case block == nil:
-		return nil, "no PEM"
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")), block == nil:
+		return nil, noPEM(data)
 	case block.Type != kind:
-		return nil, "PEM of " + strconv.Quote(block.Type)
+		return nil, otherPEM(block.Type)
 	case len(block.Headers) > 0:
 		return nil, "PEM with headers"
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(string(data), "\r\n", "\n"))
 	if again := strings.TrimSpace(string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: block.Bytes}))); text != again {
+		if n := strings.Count(text, "-----BEGIN "); n > 1 {
+			return nil, fmt.Sprintf("%d blocks: write the one key to a file of its own", n)
+		}
 		return nil, "more than the block, or a block that is written otherwise"
 	}
 	return block.Bytes, ""
@@ -86,7 +85,7 @@ func parsePrivate(der []byte) (*Key, error) {
 	}
 	signer, ok := private.(crypto.Signer)
 	if !ok {
-		return nil, reason.Errorf(reason.KeyUnsupported, "private key", "Ed25519 or ECDSA P-256", "%T", private)
+		return nil, reason.Errorf(reason.KeyUnsupported, "private key", "Ed25519 or ECDSA P-256", "%s", called(private))
 	}
 	key, err := NewKey(signer.Public())
 	if err != nil {
@@ -116,7 +115,7 @@ func NewKey(public crypto.PublicKey) (*Key, error) {
 			return nil, reason.Errorf(reason.KeyUnsupported, "key", "the curve P-256", "%s", k.Curve.Params().Name)
 		}
 	default:
-		return nil, reason.Errorf(reason.KeyUnsupported, "key", "Ed25519 or ECDSA P-256", "%T", public)
+		return nil, reason.Errorf(reason.KeyUnsupported, "key", "Ed25519 or ECDSA P-256", "%s", called(public))
 	}
 	der, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {
