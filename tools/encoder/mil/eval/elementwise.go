@@ -26,21 +26,12 @@ func (r reader) read(tmp []float32, at, n int) []float32 {
 	switch {
 	case r.stride == 1 && r.f32 != nil:
 		return r.f32[at : at+n]
-	case r.stride == 1:
-		kernel.Widen(tmp, r.f16[at:at+n])
-	case r.stride == 0:
-		v := r.one(at)
-		for i := range tmp {
-			tmp[i] = v
-		}
-	case r.f32 != nil:
+	case r.f32 == nil:
+		kernel.WidenStrided(tmp, r.f16[at:], r.stride)
+	default:
 		for i := range tmp {
 			tmp[i] = r.f32[at]
 			at += r.stride
-		}
-	default:
-		for i := range tmp {
-			tmp[i] = kernel.HalfToFloat32(r.f16[at+i*r.stride])
 		}
 	}
 	return tmp

@@ -125,14 +125,3 @@ func (h *Attention) store(v []float32, at int) {
 		copy(h.Out[at:], v)
 	}
 }
-
-// roundToHalf rounds each value to the nearest float16.
-func roundToHalf(v []float32) {
-	var h [256]uint16
-	for len(v) > 0 {
-		n := min(len(v), len(h))
-		Narrow(h[:n], v[:n])
-		Widen(v[:n], h[:n])
-		v = v[n:]
-	}
-}

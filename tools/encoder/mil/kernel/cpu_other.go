@@ -19,6 +19,8 @@ func expRowWide(dst, src *float32, n int, sub, by float32, ahead int) float64 {
 }
 func scaleRow(dst, src *float32, n int, by float32)                   { panic("kernel: no assembly") }
 func geluRow(dst, src *float32, n int)                                { panic("kernel: no assembly") }
+func roundHalfWide(v *float32, n int)                                 { panic("kernel: no assembly") }
+func widenRows16(dst *float32, src *uint16, ld, n int)                { panic("kernel: no assembly") }
 func geluRowWide(dst, src *float32, n int)                            { panic("kernel: no assembly") }
 func addRows(dst, x, y *float32, n int)                               { panic("kernel: no assembly") }
 func subRows(dst, x, y *float32, n int)                               { panic("kernel: no assembly") }

@@ -167,25 +167,17 @@ func multiplyBlock(a *blockArgs) {
 		}
 		return
 	}
-	// Whole tiles of plain rows are read where they lie.
-	direct := 0
-	if useAsm && a.left.F32 != nil && a.left.Col == 1 {
-		direct = a.in / tileRows * tileRows
-	}
 	kBlocks(a.k, func(k0, kn int) {
-		for i := direct; i < a.in; i += tileRows {
-			n := min(tileRows, a.in-i)
-			a.left.T().pack(a.packed[(i-direct)*kn:], a.tmp, k0, kn, i, n, tileRows)
-		}
+		left := a.lay(k0, kn)
 		for j := 0; j < a.jn; {
 			cols, i := tileCols, 0
 			if useWide && a.jn-j >= 2*tileCols {
 				cols = 2 * tileCols
-				i = a.wide(0, direct, j, k0, kn, direct)
-				i = a.wide(i, a.in, j, k0, kn, direct)
+				i = a.wide(left, 0, min(left.direct, a.in), j, k0, kn)
+				i = a.wide(left, i, a.in, j, k0, kn)
 			}
 			for ; i < a.in; i += tileRows {
-				l, rs, cs := a.rows(i, k0, kn, direct)
+				l, rs, cs := left.rows(i)
 				for c := 0; c < cols; c += tileCols {
 					a.one(l, rs, cs, a.right[(j+c)*a.k+k0*tileCols:], i, j+c, kn, k0 > 0)
 				}
@@ -195,24 +187,53 @@ func multiplyBlock(a *blockArgs) {
 	})
 }
 
-// rows is where the left side's rows from i on lie, with the steps from row to
-// row and from k to k.
-func (a *blockArgs) rows(i, k0, kn, direct int) (l []float32, rs, cs int) {
-	if i < direct {
-		return a.left.F32[i*a.left.Row+k0:], a.left.Row, 1
+// leftRows is a block of k of the left side: rows below direct lie row after row, the others in packs of six.
+type leftRows struct {
+	direct, row int
+	plain       []float32
+	packed      []float32
+	kn          int
+}
+
+// lay makes a block of k ready: whole tiles of plain rows are read where they lie, rows of float16 are widened, and what
+// lies otherwise is packed.
+func (a *blockArgs) lay(k0, kn int) leftRows {
+	l := leftRows{packed: a.packed, kn: kn}
+	switch {
+	case useAsm && a.left.F16 != nil && a.left.Col == 1:
+		for i := range a.in {
+			at := i*a.left.Row + k0
+			Widen(a.packed[i*kn:(i+1)*kn], a.left.F16[at:at+kn])
+		}
+		// The last tile may reach into rows that are not there; what comes of them is cut off.
+		l.direct, l.row, l.plain = a.in+tileRows, kn, a.packed
+		return l
+	case useAsm && a.left.F32 != nil && a.left.Col == 1:
+		l.direct, l.row, l.plain = a.in/tileRows*tileRows, a.left.Row, a.left.F32[k0:]
 	}
-	return a.packed[(i-direct)*kn:], 1, tileRows
+	for i := l.direct; i < a.in; i += tileRows {
+		a.left.T().pack(a.packed[(i-l.direct)*kn:], a.tmp, k0, kn, i, min(tileRows, a.in-i), tileRows)
+	}
+	return l
+}
+
+// rows is where the rows from i on lie, with the steps from row to row and from k to k.
+func (l *leftRows) rows(i int) (at []float32, rs, cs int) {
+	if i < l.direct {
+		return l.plain[i*l.row:], l.row, 1
+	}
+	return l.packed[(i-l.direct)*l.kn:], 1, tileRows
 }
 
 // wide computes tiles of two by two at column j in registers of 512 bits, as many as there are in rows i to end, which lie
 // in one way. It returns the first row that is left.
-func (a *blockArgs) wide(i, end, j, k0, kn, direct int) int {
+func (a *blockArgs) wide(left leftRows, i, end, j, k0, kn int) int {
 	const rows, cols = 2 * tileRows, 2 * tileCols
 	tiles := (end - i) / rows
 	if tiles <= 0 {
 		return i
 	}
-	l, rs, _ := a.rows(i, k0, kn, direct)
+	l, rs, _ := left.rows(i)
 	b, c, gap := a.right[j*a.k+k0*tileCols:], a.out[i*a.ld+j:], tileCols*a.k
 	_, _ = b[gap+kn*tileCols-1], c[(rows*tiles-1)*a.ld+cols-1]
 	mode := 0
@@ -228,7 +249,7 @@ func (a *blockArgs) wide(i, end, j, k0, kn, direct int) int {
 	} else {
 		fetch = 0
 	}
-	if i < direct {
+	if i < left.direct {
 		_ = l[(rows*tiles-1)*rs+kn-1]
 		gemmWide(kn, tiles, &l[0], 4*rs, &b[0], 4*gap, &c[0], 4*a.ld, mode, &next[0], fetch)
 	} else {

@@ -105,9 +105,36 @@ func Widen(dst []float32, src []uint16) {
 			widenHalf(&dst[0], &src[0], n)
 			i = n
 		}
+		if i < len(src) {
+			var from [8]uint16
+			var to [8]float32
+			copy(from[:], src[i:])
+			widenHalf(&to[0], &from[0], len(to))
+			copy(dst[i:len(src)], to[:])
+			return
+		}
 	}
 	for ; i < len(src); i++ {
 		dst[i] = HalfToFloat32(src[i])
+	}
+}
+
+// WidenStrided is Widen of len(dst) values that lie step apart in src; step may be zero.
+func WidenStrided(dst []float32, src []uint16, step int) {
+	if step == 1 {
+		Widen(dst, src[:len(dst)])
+		return
+	}
+	var close [64]uint16
+	for len(dst) > 0 {
+		n := min(len(dst), len(close))
+		for i := range n {
+			close[i] = src[i*step]
+		}
+		Widen(dst[:n], close[:n])
+		if dst = dst[n:]; len(dst) > 0 {
+			src = src[n*step:]
+		}
 	}
 }
 
@@ -120,9 +147,34 @@ func Narrow(dst []uint16, src []float32) {
 			narrowHalf(&dst[0], &src[0], n)
 			i = n
 		}
+		if i < len(src) {
+			var from [8]float32
+			var to [8]uint16
+			copy(from[:], src[i:])
+			narrowHalf(&to[0], &from[0], len(to))
+			copy(dst[i:len(src)], to[:])
+			return
+		}
 	}
 	for ; i < len(src); i++ {
 		dst[i] = Float32ToHalf(src[i])
+	}
+}
+
+// roundToHalf rounds each value to the nearest float16.
+func roundToHalf(v []float32) {
+	i := 0
+	if useWide {
+		if i = len(v) &^ 15; i > 0 {
+			roundHalfWide(&v[0], i)
+		}
+	}
+	var h [256]uint16
+	for i < len(v) {
+		n := min(len(v)-i, len(h))
+		Narrow(h[:n], v[i:i+n])
+		Widen(v[i:i+n], h[:n])
+		i += n
 	}
 }
 

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 )
 
@@ -135,4 +136,38 @@ func TestWidenEveryHalf(t *testing.T) {
 			t.Fatalf("Widen(%#04x) = %#08x, want %#08x", h, got, want)
 		}
 	}
+}
+
+// Rows of every length are converted as single values are, in place and with steps too.
+func TestHalfRows(t *testing.T) {
+	bothPaths(t, func(t *testing.T) {
+		for n := range 140 {
+			v := operands(n, uint32(n)+1)
+			for i := range v {
+				v[i] *= []float32{1, 1e-7, 6e4, 3e-5}[i%4] // subnormals and what is too large among them
+			}
+			narrow, wide, placed := make([]uint16, n), make([]float32, n), slices.Clone(v)
+			Narrow(narrow, v)
+			Widen(wide, narrow)
+			roundToHalf(placed)
+			for i, x := range v {
+				want := HalfToFloat32(Float32ToHalf(x))
+				if narrow[i] != Float32ToHalf(x) || wide[i] != want || placed[i] != want {
+					t.Fatalf("value %d of %d, %g: %#04x, %g and in place %g; expected %#04x, %g", i, n, x, narrow[i], wide[i], placed[i], Float32ToHalf(x), want)
+				}
+			}
+			for _, step := range []int{0, 1, 3} {
+				got := make([]float32, (n+2)/3)
+				if n == 0 {
+					continue
+				}
+				WidenStrided(got, narrow, step)
+				for i := range got {
+					if got[i] != wide[i*step] {
+						t.Fatalf("value %d of %d in steps of %d: %g; expected %g", i, n, step, got[i], wide[i*step])
+					}
+				}
+			}
+		}
+	})
 }

@@ -3565,20 +3565,70 @@ TEXT ·packRows16(SB), NOSPLIT, $0-32
 	SHLQ $0x03, SI
 	ADDQ CX, SI
 
-rows_loop:
+packRows16_loop:
 	TESTQ      BX, BX
-	JZ         rows_done
+	JZ         packRows16_done
 	PREFETCHT0 (SI)
 	VMOVUPS    (CX), Y0
-	VMOVUPS    32(CX), Y1
 	VMOVUPS    Y0, (AX)
-	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    Y0, 32(AX)
 	ADDQ       DX, CX
 	ADDQ       DX, SI
 	ADDQ       $0x40, AX
 	DECQ       BX
-	JMP        rows_loop
+	JMP        packRows16_loop
 
-rows_done:
+packRows16_done:
+	VZEROUPPER
+	RET
+
+// func widenRows16(dst *float32, src *uint16, ld int, n int)
+// Requires: AVX, F16C, MMX+
+TEXT ·widenRows16(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ DX, SI
+	SHLQ $0x03, SI
+	ADDQ CX, SI
+
+widenRows16_loop:
+	TESTQ      BX, BX
+	JZ         widenRows16_done
+	PREFETCHT0 (SI)
+	VCVTPH2PS  (CX), Y0
+	VMOVUPS    Y0, (AX)
+	VCVTPH2PS  16(CX), Y0
+	VMOVUPS    Y0, 32(AX)
+	ADDQ       DX, CX
+	ADDQ       DX, SI
+	ADDQ       $0x40, AX
+	DECQ       BX
+	JMP        widenRows16_loop
+
+widenRows16_done:
+	VZEROUPPER
+	RET
+
+// func roundHalfWide(v *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·roundHalfWide(SB), NOSPLIT, $0-16
+	MOVQ v+0(FP), AX
+	MOVQ n+8(FP), CX
+
+round_wide:
+	CMPQ      CX, $0x10
+	JL        round_narrow
+	VMOVUPS   (AX), Z0
+	VCVTPS2PH $0x00, Z0, Y0
+	VCVTPH2PS Y0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, CX
+	JMP       round_wide
+
+round_narrow:
 	VZEROUPPER
 	RET

@@ -59,6 +59,10 @@ func (m Matrix) packHalf(dst, tmp []float32, k0, kn, j0, jn, lanes int) {
 			Widen(tmp[j*kn:(j+1)*kn], m.F16[at:at+kn])
 		}
 		packTransposed(dst, tmp, kn, kn, jn, lanes)
+	case m.Col == 1 && useAsm && lanes == tileCols && jn == tileCols && kn > 0:
+		at := k0*m.Row + j0
+		_, _ = dst[kn*tileCols-1], m.F16[at+(kn-1)*m.Row+tileCols-1]
+		widenRows16(&dst[0], &m.F16[at], 2*m.Row, kn)
 	case m.Col == 1:
 		for k := range kn {
 			at := (k0+k)*m.Row + j0
@@ -158,13 +162,12 @@ func (w *Windows) gather(dst []float32, base, x int) {
 	}
 	clear(dst[inside:])
 	switch dst = dst[:inside]; {
+	case inside == 0:
 	case w.F32 == nil:
-		for j := range dst {
-			dst[j] = HalfToFloat32(w.F16[base+x+j*step])
-		}
+		WidenStrided(dst, w.F16[base+x:], step)
 	case step == 1:
 		copy(dst, w.F32[base+x:])
-	case inside > 0:
+	default:
 		from := w.F32[base+x : base+x+(inside-1)*step+1]
 		for j := range dst {
 			dst[j] = from[j*step]

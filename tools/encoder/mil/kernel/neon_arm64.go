@@ -23,6 +23,7 @@ func maxRowWide(src *float32, n int) float32 { panic("kernel: no wide registers"
 func expRowWide(dst, src *float32, n int, sub, by float32, ahead int) float64 {
 	panic("kernel: no wide registers")
 }
+func roundHalfWide(v *float32, n int)      { panic("kernel: no wide registers") }
 func geluRowWide(dst, src *float32, n int) { panic("kernel: no wide registers") }
 
 // packRows16 copies n rows of 16 values that begin ld bytes apart.
@@ -31,6 +32,15 @@ func packRows16(dst, src *float32, ld, n int) {
 	from, to := unsafe.Slice(src, (n-1)*step+tileCols), unsafe.Slice(dst, n*tileCols)
 	for k := range n {
 		copy(to[k*tileCols:(k+1)*tileCols], from[k*step:])
+	}
+}
+
+// widenRows16 widens n rows of 16 values that begin ld bytes apart.
+func widenRows16(dst *float32, src *uint16, ld, n int) {
+	step := ld / 2
+	from, to := unsafe.Slice(src, (n-1)*step+tileCols), unsafe.Slice(dst, n*tileCols)
+	for k := range n {
+		widenHalf(&to[k*tileCols], &from[k*step], tileCols)
 	}
 }
 

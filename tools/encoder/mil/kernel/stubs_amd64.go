@@ -106,3 +106,13 @@ func packTransposed16(dst *float32, src *float32, ld int, n int)
 //
 //go:noescape
 func packRows16(dst *float32, src *float32, ld int, n int)
+
+// widenRows16 writes dst[k*16+j] = src[k*ld/2+j] widened for 16 columns j and n rows k; ld in bytes.
+//
+//go:noescape
+func widenRows16(dst *float32, src *uint16, ld int, n int)
+
+// roundHalfWide rounds n values to the nearest float16, n a multiple of 16; a signalling NaN becomes quiet.
+//
+//go:noescape
+func roundHalfWide(v *float32, n int)

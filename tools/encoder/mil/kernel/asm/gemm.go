@@ -204,12 +204,16 @@ func transposePack() {
 	RET()
 }
 
-// copyPack emits the packing of rows of 16 values that lie apart.
-func copyPack() {
+// rowsPack emits the packing of rows of 16 values that lie apart, of float32 or of float16.
+func rowsPack(halves bool) {
 	const rowsAheadLog = 3 // eight rows
-	TEXT("packRows16", NOSPLIT, "func(dst *float32, src *float32, ld int, n int)")
+	name, of, signature := "packRows16", "src[k*ld/4+j]", "func(dst *float32, src *float32, ld int, n int)"
+	if halves {
+		name, of, signature = "widenRows16", "src[k*ld/2+j] widened", "func(dst *float32, src *uint16, ld int, n int)"
+	}
+	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
-	Doc("packRows16 writes dst[k*16+j] = src[k*ld/4+j] for 16 columns j and n rows k; ld in bytes.")
+	Doc(name + " writes dst[k*16+j] = " + of + " for 16 columns j and n rows k; ld in bytes.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ld := Load(Param("ld"), GP64())
@@ -219,21 +223,25 @@ func copyPack() {
 	MOVQ(ld, next)
 	SHLQ(Imm(rowsAheadLog), next)
 	ADDQ(src, next)
-	Label("rows_loop")
+	Label(name + "_loop")
 	TESTQ(n, n)
-	JZ(LabelRef("rows_done"))
+	JZ(LabelRef(name + "_done"))
 	PREFETCHT0(Mem{Base: next})
-	v, w := YMM(), YMM()
-	VMOVUPS(Mem{Base: src}, v)
-	VMOVUPS(Mem{Base: src, Disp: 32}, w)
-	VMOVUPS(v, Mem{Base: dst})
-	VMOVUPS(w, Mem{Base: dst, Disp: 32})
+	for half := 0; half < 2; half++ {
+		v := YMM()
+		if halves {
+			VCVTPH2PS(Mem{Base: src, Disp: 16 * half}, v)
+		} else {
+			VMOVUPS(Mem{Base: src, Disp: 32 * half}, v)
+		}
+		VMOVUPS(v, Mem{Base: dst, Disp: 32 * half})
+	}
 	ADDQ(ld, src)
 	ADDQ(ld, next)
 	ADDQ(Imm(64), dst)
 	DECQ(n)
-	JMP(LabelRef("rows_loop"))
-	Label("rows_done")
+	JMP(LabelRef(name + "_loop"))
+	Label(name + "_done")
 	VZEROUPPER()
 	RET()
 }

@@ -32,6 +32,8 @@ func main() {
 	binaryRows()
 	half()
 	transposePack()
-	copyPack()
+	rowsPack(false)
+	rowsPack(true)
+	roundHalf()
 	Generate()
 }
