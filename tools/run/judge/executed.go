@@ -45,7 +45,7 @@ func executed(f *verdict.Judgement, m markers, r *Run) {
 		}
 	}
 	if whole(m, r) && !m.has(whispercpp.LineProcessing) {
-		f.Add(reason.NoAudioProcessed, "stderr", "the line \"main: processing …\", which names the recording", "none")
+		noAudio(f, r, "the line \"main: processing …\", which names the recording", "none")
 		return
 	}
 	if m.garbles(whispercpp.LineTotal) && !m.has(whispercpp.LineTotal) {

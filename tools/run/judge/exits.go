@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -89,12 +90,31 @@ func notACrash(f *verdict.Judgement, m markers, x evidence.Exit) bool {
 	case outOfMemory(f, m, x):
 	case fromOutside[x.Signal]:
 		f.Add(reason.RunStopped, "exit", "an end of its own", signalName(x.Signal)+", "+progress(m))
-	case x.Signal == 4 && !m.started():
+	case x.Signal == 4 && illegalInstruction(m):
 		f.Add(reason.CPUFeaturesMissing, "exit", "a processor with the program's instructions", signalName(x.Signal)+", "+progress(m))
 	default:
 		return false
 	}
 	return true
+}
+
+// ownWords are a program's own about its crash. A shell or an emulator that names the signal says no more than the signal.
+var ownWords = regexp.MustCompile(`GGML_ASSERT|(?i)assertion|libc\+\+abi|terminate called|Terminating app|\*\*\*|Sanitizer|double free|free\(\)|malloc\(\)|corrupted`)
+
+// illegalInstruction says that a SIGILL is the processor's word about the program: it came before any Core ML line, where ggml sets up
+// its own code first, and the program said nothing of why it would end itself.
+func illegalInstruction(m markers) bool {
+	for _, kind := range []whispercpp.LineKind{whispercpp.LineLoading, whispercpp.LineLoaded, whispercpp.LineLoadFailed, whispercpp.LineSystemInfo, whispercpp.LineProcessing} {
+		if m.tells(kind) {
+			return false
+		}
+	}
+	for _, line := range m.told[whispercpp.LineCrash] {
+		if ownWords.MatchString(line.Text) {
+			return false
+		}
+	}
+	return len(m.garbled) == 0
 }
 
 func signal(f *verdict.Judgement, m markers, x evidence.Exit) {
@@ -116,6 +136,9 @@ func crashed(m markers, x evidence.Exit) string {
 	found := signalName(x.Signal) + ", " + progress(m)
 	if m.tells(whispercpp.LineCrash) {
 		found += ": " + m.quote(whispercpp.LineCrash)
+	}
+	if x.Signal == 4 {
+		found += " (or the processor lacks an instruction of the program's: coregate binary --here)"
 	}
 	return found
 }

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -32,6 +33,8 @@ const (
 
 // tools are looked for only in a log that holds no line of whisper-cli. The order is that of precedence within one line.
 var tools = []tool{
+	text("the C library", reason.CPUFeaturesMissing, "a processor with the program's instructions", `CPU ISA level is lower than required|CPU does not support x86-64-v\d`,
+		"./whisper-cli: CPU ISA level is lower than required"),
 	text("ld.so", reason.LoaderFailed, aLibrary, `error while loading shared libraries: |version `+"[`']"+`[A-Za-z_0-9.]+' not found|symbol lookup error: |Error loading shared library |Error relocating \S+: |cannot execute: required file not found`,
 		"whisper-cli: /lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.43' not found (required by whisper-cli)"),
 	text("dyld", reason.LoaderFailed, aLibrary, `\bdyld(?:\[\d+\])?: .*(?:[Ll]ibrary not loaded|[Ss]ymbol not found|missing symbol)|^Library not loaded: `,
@@ -112,10 +115,23 @@ func otherLog(f *verdict.Judgement, m markers, r *Run) bool {
 		f.Add(reason.LogSilenced, "stderr", "the library's log lines", "none")
 	case len(r.Stderr) == 0:
 		f.Add(reason.LogEmpty, "stderr", "the lines that whisper-cli writes to standard error", "none")
+	case spoken.MatchString(r.Stderr[0]):
+		f.Add(reason.LogSwapped, fmt.Sprintf("stderr line %d", r.number(0)), "the library's lines", "the words, which whisper-cli writes to standard output: "+quote(r.Stderr[0]))
+	case notStarted(r):
+		f.Add(reason.ProgramNotStarted, fmt.Sprintf("stderr line %d", r.number(0)), "whisper-cli started", fmt.Sprintf("exit %d, which says that nothing was started: %s", r.Exit.Code, quote(r.Stderr[0])))
 	default:
 		f.Add(reason.LogForeign, fmt.Sprintf("stderr line %d", r.number(0)), "a line of whisper-cli", quote(r.Stderr[0]))
 	}
 	return true
+}
+
+// spoken is a line of a transcript as whisper-cli writes it.
+var spoken = regexp.MustCompile(`^\[\d\d+:\d\d:\d\d\.\d{3} --> \d\d+:\d\d:\d\d\.\d{3}\]`)
+
+// notStarted says that a shell reports, in whatever language, that it started nothing: by its exit code for that, and a line of the form
+// "NAME: WHAT". Whisper-cli itself has no such code.
+func notStarted(r *Run) bool {
+	return r.Exit != nil && r.Exit.Kind == evidence.ExitCode && (r.Exit.Code == 126 || r.Exit.Code == 127) && strings.Contains(r.Stderr[0], ": ")
 }
 
 // anyKind is the kind of the first garbled line.
@@ -162,6 +178,50 @@ func known(line string) (tool, string, bool) {
 		}
 	}
 	return tool{}, "", false
+}
+
+// holders are other programs that hold the library, by lines of theirs: upstream's examples, and a binding that shows progress.
+var holders = []struct {
+	name string
+	line *regexp.Regexp
+}{
+	{"whisper-server", regexp.MustCompile(`^whisper server listening at |^operator\(\): processing '|^Received request: |^Running whisper\.cpp inference on |^error: no '(?:model|file)' field in the request`)},
+	{"whisper-stream", regexp.MustCompile(`^main: processing \d+ samples \(step = |^main: using VAD, will transcribe on speech activity|^### Transcription \d+ `)},
+	{"whisper-bench", regexp.MustCompile(`^If you wish, you can submit these results here:`)},
+	{"whisper-command or whisper-talk-llama", regexp.MustCompile(`^main: processing, \d+ threads, |^process_(?:command_list|general_transcription|guided_transcription): `)},
+	{"another program", regexp.MustCompile(`^\[Start speaking\]|^Progress: +\d+ ?%`)},
+}
+
+// holder names the other program that a log given by hand is of, and a line that shows it.
+func holder(r *Run) (found, where string, ok bool) {
+	if r.Evidence != nil {
+		return "", "", false // the runner started whisper-cli itself
+	}
+	for _, stream := range []struct {
+		name  string
+		lines []string
+	}{{"stderr", r.Stderr}, {"stdout", r.Stdout}} {
+		for i, line := range stream.lines {
+			for _, h := range holders {
+				if h.line.MatchString(line) {
+					where = fmt.Sprintf("stdout line %d", i+1)
+					if stream.name == "stderr" {
+						where = fmt.Sprintf("stderr line %d", r.number(i))
+					}
+					return h.name + " holds the library: " + quote(line), where, true
+				}
+			}
+		}
+	}
+	return "", "", false
+}
+
+// noAudio adds that a log that ends well has no line of the program about its audio.
+func noAudio(f *verdict.Judgement, r *Run, expected, found string) {
+	if r.Evidence == nil {
+		found += ", or the log is cut or of another program that holds the library"
+	}
+	f.Add(reason.NoAudioProcessed, "stderr", expected, found)
 }
 
 // swapped says that the library's lines are on stdout.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -64,12 +65,15 @@ func TestOtherTools(t *testing.T) {
 		`ANE Usage: 0% @ 0.0 W`:              "POWER_SAYS_NOTHING",
 		`<key>ane_power</key><real>0</real>`: "POWER_SAYS_NOTHING",
 		// C05, B17.
-		`patch: **** Can't find file src/whisper.cpp : No such file or directory`:      "PATCH_NOT_APPLIED",
-		`patch: can't open 'src/whisper.cpp': No such file or directory`:               "PATCH_NOT_APPLIED",
-		`AttributeError: 'NoneType' object has no attribute 'get_compiled_model_path'`: "CONVERTER_FAILED",
-		`make: *** [Makefile:12: whisper-cli] Error 1`:                                 "BUILD_FAILED",
-		`src/whisper.cpp:12:1: error: expected ';'`:                                    "BUILD_FAILED",
-		`ninja: build stopped: subcommand failed.`:                                     "BUILD_FAILED",
+		`patch: **** Can't find file src/whisper.cpp : No such file or directory`:                                   "PATCH_NOT_APPLIED",
+		`patch: can't open 'src/whisper.cpp': No such file or directory`:                                            "PATCH_NOT_APPLIED",
+		`AttributeError: 'NoneType' object has no attribute 'get_compiled_model_path'`:                              "CONVERTER_FAILED",
+		`make: *** [Makefile:12: whisper-cli] Error 1`:                                                              "BUILD_FAILED",
+		`src/whisper.cpp:12:1: error: expected ';'`:                                                                 "BUILD_FAILED",
+		`ninja: build stopped: subcommand failed.`:                                                                  "BUILD_FAILED",
+		`Fatal glibc error: CPU does not support x86-64-v3`:                                                         "CPU_FEATURES_MISSING",
+		`./whisper-cli: error while loading shared libraries: libggml-cpu.so: CPU ISA level is lower than required`: "CPU_FEATURES_MISSING",
+		`[00:00:00.000 --> 00:00:10.640]   And so, my fellow Americans, ask not what your country can do for you`:   "LOG_SWAPPED",
 		"hello world": "LOG_FOREIGN",
 	} {
 		for _, end := range []string{"", "exit: 0\n", "exit: 34\n", "exit: 127\n"} {
@@ -84,6 +88,82 @@ func TestOtherTools(t *testing.T) {
 		for _, r := range j.Reasons {
 			if r.Code == "LOG_SILENCED" {
 				t.Errorf("%q is called silenced", text)
+			}
+		}
+	}
+}
+
+// TestNotStarted: a shell's exit code for what it could not start is understood whatever its language.
+func TestNotStarted(t *testing.T) {
+	for text, code := range map[string]string{
+		"exit: 127\nbash: whisper-cli: polecenie nieodnalezione\n":                 "PROGRAM_NOT_STARTED",
+		"exit: 127\nbash: whisper-cli: コマンドが見つかりません\n":                             "PROGRAM_NOT_STARTED",
+		"exit: 126\nbash: ./whisper-cli: Отказано в доступе\n":                     "PROGRAM_NOT_STARTED",
+		"exit: 1\nbash: whisper-cli: polecenie nieodnalezione\n":                   "LOG_FOREIGN",
+		"exit: 127\nnothing of a shell's\n":                                        "LOG_FOREIGN",
+		"exit: 127\nwhisper_init_state: loading Core ML model from 'x.mlmodelc'\n": "EXIT_CODE",
+	} {
+		if j := judgeText(t, []byte(text), "coreml"); firstCode(j) != code {
+			t.Errorf("%q: %v, want %s", text, j.Reasons, code)
+		}
+	}
+}
+
+// TestIllegalInstruction: SIGILL is the processor's word before any Core ML line, and a crash's after it or with the program's own words.
+func TestIllegalInstruction(t *testing.T) {
+	const (
+		began  = "whisper_init_from_file_with_params_no_state: loading model from 'm.bin'\n"
+		coreml = "whisper_init_state: loading Core ML model from 'm-encoder.mlmodelc'\n"
+	)
+	for text, code := range map[string]string{
+		"":                              "CPU_FEATURES_MISSING",
+		"Illegal instruction: 4\n":      "CPU_FEATURES_MISSING",
+		began:                           "CPU_FEATURES_MISSING",
+		began + "Illegal instruction\n": "CPU_FEATURES_MISSING",
+		began + "Ungültiger Maschinenbefehl (Speicherabzug geschrieben)\n":     "CPU_FEATURES_MISSING",
+		began + "libc++abi: terminating due to uncaught exception of type x\n": "CRASH_SIGNAL",
+		began + "vector.h:1: Assertion `n < size()' failed.\n":                 "CRASH_SIGNAL",
+		began + coreml:                           "CRASH_SIGNAL",
+		began + coreml + "Illegal instruction\n": "CRASH_SIGNAL",
+		began + "2026 x: " + coreml:              "CRASH_SIGNAL",
+	} {
+		for _, exit := range []string{"exit: 132\n", "exit: SIGILL\n", "exit: -4\n", "exit: signal 4\n"} {
+			if j := judgeText(t, []byte(exit+"--- stderr\n"+text), "coreml"); firstCode(j) != code {
+				t.Errorf("%q: %v, want %s", exit+text, j.Reasons, code)
+			}
+		}
+		want := map[string]string{"CRASH_SIGNAL": "CANARY_SIGNAL"}[code]
+		if j := judgeText(t, []byte("exit: 132\n--- stderr\n"+text), "canary"); want != "" && firstCode(j) != want || want == "" && firstCode(j) != code {
+			t.Errorf("canary, %q: %v", text, j.Reasons)
+		}
+	}
+}
+
+// TestHolders: a log of another program that holds the library is named so, and its audio is not blamed.
+func TestHolders(t *testing.T) {
+	const (
+		loaded = "whisper_init_state: loading Core ML model from 'm-encoder.mlmodelc'\nwhisper_init_state: Core ML model loaded\n"
+		info   = "system_info: n_threads = 4 / 10 | WHISPER : COREML = 1 | OPENVINO = 0 |\n"
+		total  = "whisper_print_timings:   encode time =   500.00 ms /     1 runs (   500.00 ms per run)\nwhisper_print_timings:    total time =   900.00 ms\n"
+	)
+	for text, code := range map[string]string{
+		loaded + "\nwhisper server listening at http://127.0.0.1:8080\n":                                               "LOG_FOREIGN",
+		loaded + info + "operator(): processing 'a.wav' (176000 samples, 11.0 sec), 4 threads, 1 processors\n" + total: "LOG_FOREIGN",
+		loaded + "main: processing 0 samples (step = 3.0 sec / len = 10.0 sec / keep = 0.2 sec), 4 threads\n":          "LOG_FOREIGN",
+		loaded + info + total + "If you wish, you can submit these results here:\n":                                    "LOG_FOREIGN",
+		loaded + "main: processing, 4 threads, lang = en, task = transcribe, timestamps = 0 ...\n":                     "LOG_FOREIGN",
+		loaded + "Progress:   5%\nProgress: 100%\n":                                                                    "LOG_FOREIGN",
+		loaded + "--- stdout\n[Start speaking]\n":                                                                      "LOG_FOREIGN",
+		loaded + total: "LOG_FOREIGN",
+		loaded:         "NO_AUDIO_PROCESSED",
+		loaded + "error: failed to read audio file 'a.wav'\n": "NO_AUDIO_PROCESSED",
+	} {
+		if strings.Contains(text, "--- stdout") {
+			text = "--- stderr\n" + text
+		}
+		for _, form := range []string{"exit: 0\n" + text, "exit: 0\r\n" + strings.ReplaceAll(text, "\n", "\r\n")} {
+			if j := judgeText(t, []byte(form), "coreml"); firstCode(j) != code || j.Verdict == "pass" {
+				t.Errorf("%q: %v, want %s", form, j.Reasons, code)
 			}
 		}
 	}

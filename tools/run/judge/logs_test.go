@@ -56,6 +56,10 @@ var realLogs = []struct {
 	{"badmodel", "coreml", reason.Failed, "MODEL_NOT_GGML"},
 	{"loader", "coreml", reason.Failed, "LOADER_FAILED"},
 	{"loader", "canary", reason.Failed, "LOADER_FAILED"},
+	// On an emulated Sandy Bridge, which lacks AVX2: the library has begun to write when ggml sets up its code.
+	{"illegal-instruction", "coreml", reason.Unknown, "CPU_FEATURES_MISSING"},
+	{"illegal-instruction", "canary", reason.Unknown, "CPU_FEATURES_MISSING"},
+	{"illegal-instruction", "contrast", reason.Unknown, "CPU_FEATURES_MISSING"},
 }
 
 func realLog(t *testing.T, name string) []byte {

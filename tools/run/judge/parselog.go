@@ -9,6 +9,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/logtext"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // MaxLog bounds a log given by hand, in bytes.
@@ -69,6 +70,8 @@ func (r *Run) head(all []logtext.Line, first int) (int, error) {
 		case err != nil:
 			return 0, err
 		case isHead:
+		case first < len(all) && isWhisper(line.Text):
+			return 0, unreadable(line, "the line \"--- stderr\" above the program's own lines, since the text has sections")
 		case first < len(all):
 			return 0, unreadable(line, "only remarks (#), \"exit: …\" and \"argv: …\" above \"--- stderr\"")
 		default:
@@ -76,6 +79,11 @@ func (r *Run) head(all []logtext.Line, first int) (int, error) {
 		}
 	}
 	return first, nil
+}
+
+func isWhisper(line string) bool {
+	_, ok := whispercpp.ReadLine(line)
+	return ok
 }
 
 // below refuses head lines in the middle of raw text.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,6 +70,9 @@ func TestParseLog(t *testing.T) {
 		if r, err := ParseLog([]byte(text)); err == nil {
 			t.Errorf("%s is read: %+v", name, r)
 		}
+	}
+	if _, err := ParseLog([]byte("whisper_init_state: x\n--- stdout\ny\n")); err == nil || !strings.Contains(err.Error(), `the line "--- stderr" above the program's own lines`) {
+		t.Errorf("a stderr without its heading: %v, want to hear of the heading", err)
 	}
 	if _, err := ParseLog([]byte("exit: perhaps\n--- stderr\n")); err == nil {
 		t.Error("an exit line that says nothing is taken")

@@ -133,6 +133,10 @@ func arguments(f *verdict.Judgement, m markers, r *Run) bool {
 
 // heard says whether a run that ended with exit 0 heard the audio at all.
 func heard(f *verdict.Judgement, m markers, r *Run) bool {
+	if other, where, ok := holder(r); ok {
+		f.Add(reason.LogForeign, where, "a log of whisper-cli", other)
+		return false
+	}
 	switch {
 	case m.tells(whispercpp.LineCrash):
 		f.Add(reason.CrashContradictsExit, m.where(whispercpp.LineCrash), "no sign of a crash in a run that ended with exit 0", m.quote(whispercpp.LineCrash))
@@ -156,7 +160,7 @@ func heard(f *verdict.Judgement, m markers, r *Run) bool {
 		// The library ran to its end and counted its work; whisper-cli prints more than that.
 		f.Add(reason.LogForeign, m.where(whispercpp.LineTotal), "whisper-cli's own lines (system_info, main: processing) before the library's last one", "none: another program holds the library")
 	default:
-		f.Add(reason.NoAudioProcessed, "stderr", "a system_info line, which whisper-cli prints once audio was read", "none, and exit 0: no audio was read")
+		noAudio(f, r, "a system_info line, which whisper-cli prints once audio was read", "none, and exit 0: no audio was read")
 	}
 	return false
 }

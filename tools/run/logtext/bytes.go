@@ -35,6 +35,13 @@ var formats = []struct{ magic, found string }{
 	{"\xfd7zXZ\x00", "an xz archive: unpack it"},
 	{"BZh", "a bzip2 archive: unpack it"},
 	{"\x04\x22\x4d\x18", "an lz4 archive: unpack it"},
+	{"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it"},
+	{"Rar!\x1a\x07", "a RAR archive: unpack it"},
+	{"\x1f\x9d", "a file packed by compress: unpack it"},
+	{"]\x00\x00", "an lzma archive: unpack it"},
+	{"{\\rtf", "rich text: save it as plain text"},
+	{"\xd0\xcf\x11\xe0", "an Office document: save it as plain text"},
+	{"SQLite format 3\x00", "a database"},
 	{"\x7fELF", "an ELF program"},
 	{"\xcf\xfa\xed\xfe", "a Mach-O program"},
 	{"\xca\xfe\xba\xbe", "a universal Mach-O program"},
@@ -66,6 +73,12 @@ func decode(data []byte) (string, error) {
 			return "", refuse("%s", f.found)
 		}
 	}
+	if len(data) >= 262 && string(data[257:262]) == "ustar" {
+		return "", refuse("a tar archive: unpack it")
+	}
+	if isUTF32(data) {
+		return "", refuse("UTF-32 text: convert it to UTF-8")
+	}
 	if order := utf16Order(data); order != 0 {
 		return fromUTF16(data, order == big)
 	}
@@ -95,6 +108,20 @@ func unpack(data []byte) ([]byte, error) {
 		return nil, refuse("a gzip file with more than %d bytes of text", MaxBytes)
 	}
 	return plain, nil
+}
+
+// isUTF32 recognises UTF-32 without a mark by the three zero bytes of nearly every character.
+func isUTF32(data []byte) bool {
+	head := data[:min(len(data), 4096)&^3]
+	var little, big int
+	for i := 0; i < len(head); i += 4 {
+		if c := head[i : i+4]; c[1]|c[2]|c[3] == 0 && c[0] != 0 {
+			little++
+		} else if c[0]|c[1]|c[2] == 0 && c[3] != 0 {
+			big++
+		}
+	}
+	return len(head) >= 16 && max(little, big)*10 >= len(head)/4*9
 }
 
 // byteOrder is that of UTF-16 text; 0 for text of another encoding.
@@ -153,6 +180,9 @@ func fromUTF16(data []byte, bigEndian bool) (string, error) {
 	return text, nil
 }
 
+// noBreak is a space at which no line is broken.
+const noBreak = "\u00a0"
+
 // lines splits a text into lines without their ends.
 func lines(text string) ([]Line, error) {
 	end := "\n"
@@ -177,6 +207,9 @@ func lines(text string) ([]Line, error) {
 		if refused != nil {
 			refused.Where = fmt.Sprintf("log line %d", number)
 			return nil, refused
+		}
+		if strings.Contains(clean, noBreak) && !whisper.MatchString(clean) && whisper.MatchString(strings.ReplaceAll(clean, noBreak, " ")) {
+			return nil, refuse("no-break spaces (U+00A0) in line %d where the program writes spaces, as a web page or a word processor makes them: give the file that the program wrote", number)
 		}
 		if strings.TrimSpace(clean) != "" {
 			out = append(out, Line{Text: clean, Number: number})

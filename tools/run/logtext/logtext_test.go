@@ -81,6 +81,34 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// Each is refused by the name of what it is.
+func TestUnreadableByName(t *testing.T) {
+	tar := make([]byte, 1024)
+	copy(tar, "run.log")
+	copy(tar[257:], "ustar")
+	var wide, bigWide []byte
+	for _, r := range "whisper_init_state: loading\n" {
+		wide, bigWide = append(wide, byte(r), 0, 0, 0), append(bigWide, 0, 0, 0, byte(r))
+	}
+	for name, data := range map[string][]byte{
+		"a tar archive":   tar,
+		"a 7z archive":    []byte("7z\xbc\xaf\x27\x1c\x00"),
+		"a RAR archive":   []byte("Rar!\x1a\x07\x01"),
+		"rich text":       []byte(`{\rtf1\ansi whisper_init_state: x}`),
+		"UTF-32 text":     wide,
+		"UTF-32 text:":    bigWide,
+		"no-break spaces": []byte("whisper_init_state:\u00a0Core\u00a0ML\u00a0model\u00a0loaded\n"),
+	} {
+		if _, err := logtext.Read(data); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("expected to hear of %s, found %v", name, err)
+		}
+	}
+	// A path may hold what it likes.
+	if lines, err := logtext.Read([]byte("whisper_init_state: loading Core ML model from 'my\u00a0m-encoder.mlmodelc'\n")); err != nil || len(lines) != 1 {
+		t.Errorf("a path with a no-break space: %v", err)
+	}
+}
+
 // FuzzRead holds for any bytes: what comes out is text in order, its refusals have a code, and lines that were undressed
 // once are read as they are.
 func FuzzRead(f *testing.F) {
