@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -112,5 +113,43 @@ func TestRenamedFormHasOneAdvice(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is packed otherwise, or no model at all, is told one thing too: no name or place follows from such a file.
+func TestOtherFilesHaveOneAdvice(t *testing.T) {
+	const xz, pickle, gz, zipped = "\xfd7zXZ\x00 more", "\x80\x02}q\x00.", "\x1f\x8b\x08\x00 more", "PK\x03\x04 more"
+	for _, c := range []struct{ name, data, code, found string }{
+		{"encoder.mlmodelc.tar.xz", xz, "ARTIFACT_IS_ARCHIVE", "an xz archive"},
+		{"encoder.mlmodelc.zst", "\x28\xb5\x2f\xfd more", "ARTIFACT_IS_ARCHIVE", "a zstd archive"},
+		{"encoder.mlmodelc.7z", "7z\xbc\xaf\x27\x1c more", "ARTIFACT_IS_ARCHIVE", "a 7z archive"},
+		{"ggml-x.bin.xz", xz, "MODEL_NOT_GGML", "an xz file: unpack it"},
+		{"ggml-x.bin.gz", gz, "MODEL_NOT_GGML", "a gzip file: unpack it"},
+		{"pytorch_model.bin", zipped, "MODEL_NOT_GGML", "PyTorch checkpoint"},
+		{"pytorch_model.bin", pickle, "MODEL_NOT_GGML", "pickle"},
+		{"medium.pt", zipped, "MODEL_NOT_GGML", "PyTorch checkpoint"},
+		{"model.safetensors", "\x10\x00\x00\x00\x00\x00\x00\x00{\"a\":1}", "MODEL_NOT_GGML", "safetensors"},
+	} {
+		_, model, enc := pair(t)
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, []byte(c.data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pairs := [][2]string{{path, ""}, {path, enc}}
+		if c.code == "ARTIFACT_IS_ARCHIVE" {
+			pairs = [][2]string{{model, path}}
+		}
+		if is := IsArtifact(path); is != (c.code == "ARTIFACT_IS_ARCHIVE") {
+			t.Errorf("%s: is an artifact: %v", c.name, is)
+		}
+		for _, p := range pairs {
+			r, err := Inspect(p[0], p[1], Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := codes(r.Reasons); !slices.Equal(got, []string{c.code}) || !strings.Contains(r.Reasons[0].Found, c.found) || r.Shippable {
+				t.Errorf("%s: found %v, want %s alone with %q", c.name, r.Reasons, c.code, c.found)
+			}
+		}
 	}
 }

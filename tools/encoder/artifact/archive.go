@@ -18,7 +18,8 @@ import (
 
 // inspectArchive looks into a zip, tar or tar.gz file that was given as an
 // encoder: it must be unpacked first, or must not be where its names or links
-// leave the folder; never both. found is false for files of other kinds.
+// leave the folder; never both. Archives of other kinds are named alone. found is
+// false for files that are no archive.
 func inspectArchive(name string) (found bool, list findings, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -31,6 +32,7 @@ func inspectArchive(name string) (found bool, list findings, err error) {
 		return false, nil, err
 	}
 	head = head[:n]
+	const want = "an .mlmodelc folder"
 	a := &archive{}
 	switch archiveKind(head) {
 	case "zip":
@@ -46,10 +48,12 @@ func inspectArchive(name string) (found bool, list findings, err error) {
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
 			err = a.tar(f)
 		}
-	default:
+	case "":
 		return false, nil, nil
+	default:
+		list.stop(unread, reason.ArtifactIsArchive, name, want, archiveKind(head)+", which is not looked into")
+		return true, list, nil
 	}
-	const want = "an .mlmodelc folder"
 	if err != nil {
 		// Nothing more can be said of a damaged archive.
 		list.stop(unread, reason.ArtifactIsArchive, name, want, "an archive that cannot be read: "+err.Error())
@@ -72,7 +76,18 @@ func archiveKind(head []byte) string {
 	case len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar")):
 		return "tar"
 	}
+	for _, p := range otherArchives {
+		if bytes.HasPrefix(head, []byte(p.magic)) {
+			return p.kind
+		}
+	}
 	return ""
+}
+
+// otherArchives are archives whose names are not read.
+var otherArchives = []struct{ magic, kind string }{
+	{"\xfd7zXZ\x00", "an xz archive"}, {"\x28\xb5\x2f\xfd", "a zstd archive"}, {"BZh", "a bzip2 archive"}, {"7z\xbc\xaf\x27\x1c", "a 7z archive"}, {"Rar!\x1a\x07", "a RAR archive"},
+	{"\x04\x22\x4d\x18", "an lz4 archive"}, {"AA01", "an Apple Archive"}, {"pbz", "a packed Apple Archive"}, {"xar!", "an installer package"},
 }
 
 // maxUnpacked bounds what is unpacked to look at the names in an archive: a few seconds' work.

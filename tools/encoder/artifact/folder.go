@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -23,10 +24,20 @@ func IsArtifact(path string) bool {
 			return true
 		}
 	}
-	return isArchive(path)
+	return isArchive(path) && !namedModel(path)
 }
 
-// isArchive reports whether a file is a zip, tar or gzip, by its first bytes.
+// namedModel says that a file is called a model, packed or not: PyTorch's checkpoints are zip files.
+func namedModel(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	switch filepath.Ext(name) {
+	case ".bin", ".pt", ".pth", ".ckpt", ".safetensors", ".gguf", ".npz":
+		return true
+	}
+	return strings.Contains(name, ".bin.")
+}
+
+// isArchive reports whether a file is an archive or packed, by its first bytes.
 func isArchive(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -111,7 +111,7 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 				return nil, err
 			}
 		}
-		noModel = m == nil && isEncoder(modelPath)
+		noModel = m == nil && (isEncoder(modelPath) || ggml.OtherFormat(modelPath) != "")
 		if !noModel {
 			r.Derived = derived(modelPath)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func looksLike(head []byte) string {
 	}
 	switch {
 	case len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar")):
-		return "a tar archive"
+		return "a tar archive: unpack it"
 	case has("RIFF") && len(head) >= 12 && string(head[8:12]) == "WAVE":
 		return "a WAV file"
 	case len(head) >= 10 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<30:
@@ -85,16 +86,44 @@ var beginnings = []struct {
 	{"a big-endian ggml file", []string{"ggml"}},
 	{"a file of ggml's later container formats (ggjt, ggmf, ggla, ggap)", []string{"tjgg", "fmgg", "algg", "pagg"}},
 	{"a zip archive (or a PyTorch checkpoint)", []string{"PK\x03\x04", "PK\x05\x06"}},
-	{"a gzip file", []string{"\x1f\x8b"}},
-	{"an xz file", []string{"\xfd7zXZ\x00"}},
-	{"a zstd file", []string{"\x28\xb5\x2f\xfd"}},
-	{"a bzip2 file", []string{"BZh"}},
-	{"a 7z archive", []string{"7z\xbc\xaf\x27\x1c"}},
+	{"a gzip file: unpack it", []string{"\x1f\x8b"}},
+	{"an xz file: unpack it", []string{"\xfd7zXZ\x00"}},
+	{"a zstd file: unpack it", []string{"\x28\xb5\x2f\xfd"}},
+	{"a bzip2 file: unpack it", []string{"BZh"}},
+	{"a 7z archive: unpack it", []string{"7z\xbc\xaf\x27\x1c"}},
+	{"a RAR archive: unpack it", []string{"Rar!\x1a\x07"}},
+	{"an lz4 file: unpack it", []string{"\x04\x22\x4d\x18"}},
 	{"a Python pickle (an old PyTorch checkpoint)", []string{"\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05"}},
 	{"an audio file", []string{"ID3", "fLaC", "OggS"}},
 	{"an ELF program", []string{"\x7fELF"}},
 	{"a Mach-O program", []string{"\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}},
 	{"a Core ML program text (model.mil)", []string{"program("}},
+}
+
+// accidents are what a download or a checkout leaves in place of a model.
+var accidents = []string{"", "an empty file", "a Git LFS pointer", "an HTML page", "an XML document (perhaps a storage service's error)", "a JSON document", "a file of zero bytes"}
+
+// OtherFormat names the format of a file that is something else than a model: an archive, another library's checkpoint, a program. It is ""
+// for a model, for what stands in a model's place by accident, and for what cannot be read.
+func OtherFormat(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	if n >= 4 && binary.LittleEndian.Uint32(head) == Magic {
+		return ""
+	}
+	if looks := looksLike(head[:n]); !slices.Contains(accidents, looks) {
+		return looks
+	}
+	return ""
 }
 
 func describeHead(head []byte, looks string) string {
