@@ -9,6 +9,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/modulearchive"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -80,9 +81,12 @@ func seal(data []byte, at string, observations []string) ([]byte, error) {
 	if _, err := release.Decode(data); err == nil && plain {
 		return data, nil
 	}
+	if _, err := modulearchive.Decode(data); err == nil && plain {
+		return data, nil
+	}
 	s, err := statement.Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("only a receipt, or a release without --time and --observations, is signed: %w", err)
+		return nil, fmt.Errorf("only a receipt, or a release or a module archive's receipt without --time and --observations, is signed: %w", err)
 	}
 	if plain {
 		return data, nil

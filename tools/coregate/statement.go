@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/modulearchive"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 )
@@ -44,9 +46,13 @@ func decodeStatement(path string, data []byte) (s signable, err error) {
 	var kind struct {
 		PredicateType string `json:"predicateType"`
 	}
-	if json.Unmarshal(data, &kind) == nil && kind.PredicateType == release.PredicateType {
+	_ = json.Unmarshal(data, &kind) // a statement that cannot be read so is none of the two
+	switch kind.PredicateType {
+	case release.PredicateType:
 		s.release, err = release.Decode(data)
-	} else {
+	case modulearchive.PredicateType:
+		err = errors.New("the receipt of a module's archive, which only sign and verify read: give the receipt of a gate")
+	default:
 		s.receipt, err = statement.Decode(data)
 	}
 	if err != nil {

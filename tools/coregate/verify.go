@@ -36,7 +36,9 @@ func newVerifyCmd() *cobra.Command {
 		Long: `Verify a signed receipt: its signature and form, its verdict, what is demanded of it, and the
 files that are given. The release gate is demanded: contract, markers, canary, contrast, transcript, parity under fp32_v2, and
 words where the gate has recordings; --profile demands less. A signed receipt alone is enough; what could not be
-checked for want of files is listed, and so is what the release gate would prove beyond the profile.`,
+checked for want of files is listed, and so is what the release gate would prove beyond the profile.
+
+Of the receipt of this module's own archive, --file ARCHIVE is compared with what it lists.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.parse(cmd); err != nil {

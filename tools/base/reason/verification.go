@@ -14,6 +14,7 @@ const (
 	FileMismatch        = "FILE_MISMATCH"
 	NothingShips        = "NOTHING_SHIPS"
 	FileUnlisted        = "FILE_UNLISTED"
+	ArchiveDiffers      = "ARCHIVE_DIFFERS"
 	EvidenceUnlisted    = "EVIDENCE_UNLISTED"
 	EvidenceDiffers     = "EVIDENCE_DIFFERS"
 	JudgementDiffers    = "JUDGEMENT_DIFFERS"
@@ -35,9 +36,10 @@ var verification = Table{
 	{Code: FileMismatch, Class: Fail, Means: "A given file is not the one that the receipt binds.", Do: "Ship the bytes that were gated."},
 	{Code: FileUnlisted, Class: Fail, Means: "The receipt does not list a given file, or a shipped file is not the subject that the runtime would take it for. Only listed subjects may ship.", Do: "Leave it out of the release, or gate it."},
 	{Code: NothingShips, Class: Fail, Means: "The folder that is to ship holds nothing, so nothing of it was gated.", Do: "Give the folder with the program, the model and the encoder."},
+	{Code: ArchiveDiffers, Class: Fail, Means: "A given file is not the module's archive that the receipt is about, or it unpacks to something else than the receipt lists: other files, links, paths that leave the module's folder, times, owners.", Do: "Get the archive from the address in the registry's entry. One that was packed again has other bytes."},
 	{Code: EvidenceUnlisted, Class: Fail, Means: "A given evidence file is not one that the receipt binds.", Do: "Give the evidence of this gate."},
 	{Code: EvidenceDiffers, Class: Fail, Means: "Evidence that the receipt binds names another lane, pin, program, model, encoder or audio than the receipt.", Do: "Whoever signed it bound what did not run: gate again."},
-	{Code: JudgementDiffers, Class: Fail, Means: "Judging again gives another answer than the receipt: from the evidence, from the given files, or from the judgement's own facts and its policy's thresholds.", Do: "If the program that judges has changed since, gate again; otherwise the receipt was not made from this evidence."},
+	{Code: JudgementDiffers, Class: Fail, Means: "Judging again gives another answer than the receipt: from the evidence, from the given files, or from the judgement's own facts and its policy's thresholds. Or a fact is one that its list (docs/facts.md) does not have, or of another type.", Do: "If the program that judges has changed since, gate again; otherwise the receipt was not made from this evidence."},
 	{Code: OSBuildStale, Class: Inconclusive, Means: "The receipt was made on another build of the operating system. One artifact can be right on one build and wrong on another.", Do: "Gate on the build that you ship to."},
 	{Code: AgeStale, Class: Inconclusive, Means: "The receipt's run is older than demanded, or in the future.", Do: "Gate again; check the clocks."},
 	{Code: AgeUnknown, Class: Inconclusive, Means: "An age was demanded, and the signer did not vouch for when every run happened. The time of signing alone says nothing about the runs.", Do: "Sign with the observations of all runs."},

@@ -11,58 +11,25 @@ import (
 	"slices"
 
 	module "github.com/coreml-gate/rules_coreml_gate"
-	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
-	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/modulearchive"
 )
-
-// predicateType is the type of the archive's receipt; docs/release.md describes it.
-const predicateType = "https://github.com/coreml-gate/rules_coreml_gate/module-archive/v1"
 
 // repository is where the project's releases lie.
 const repository = "github.com/coreml-gate/rules_coreml_gate"
 
-// receipt is an in-toto Statement v1 about the archive.
-type receipt struct {
-	Type          string               `json:"_type"`
-	Subject       []statement.Resource `json:"subject"`
-	PredicateType string               `json:"predicateType"`
-	Predicate     contents             `json:"predicate"`
-}
-
-// contents says what is in the archive.
-type contents struct {
-	Schema  int    `json:"schema"`
-	Module  string `json:"module"`
-	Version string `json:"version"`
-	// StripPrefix is the folder in which the archive holds the files.
-	StripPrefix string `json:"strip_prefix"`
-	// Files are all of the archive, in the order of their paths.
-	Files []content `json:"files"`
-}
-
-type content struct {
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
-}
-
 // entry makes the archive's receipt and the module's entry in a registry, by the names of their files.
 func entry(files []file, archive []byte) (map[string][]byte, error) {
-	statements := receipt{
-		Type:          statement.StatementType,
-		Subject:       []statement.Resource{{Name: archiveName, Digest: map[string]string{"sha256": sum(archive)}}},
-		PredicateType: predicateType,
-		Predicate:     contents{Schema: 1, Module: module.Name, Version: module.Version, StripPrefix: folder},
-	}
-	for _, f := range files {
-		statements.Predicate.Files = append(statements.Predicate.Files, content{f.path, sum(f.data)})
-	}
-	canonical, err := strictjson.Canonical(statements)
-	if err != nil {
-		return nil, fmt.Errorf("write the receipt: %w", err)
-	}
 	at := slices.IndexFunc(files, func(f file) bool { return f.path == "MODULE.bazel" })
 	if at < 0 {
 		return nil, errors.New("expected MODULE.bazel among the files, found none")
+	}
+	var contents []modulearchive.File
+	for _, f := range files {
+		contents = append(contents, modulearchive.File{Path: f.path, SHA256: sum(f.data)})
+	}
+	canonical, err := modulearchive.Encode(modulearchive.New(module.Name, module.Version, sum(archive), contents))
+	if err != nil {
+		return nil, fmt.Errorf("write the receipt: %w", err)
 	}
 	whole := sha256.Sum256(archive)
 	source, err := indented(map[string]any{

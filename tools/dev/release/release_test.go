@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	module "github.com/coreml-gate/rules_coreml_gate"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/modulearchive"
 )
 
 // tree writes files as the repository rule lays them out, and returns their paths.
@@ -130,9 +130,12 @@ func TestArchive(t *testing.T) {
 		t.Errorf("in the archive and for no user: %q", files)
 	}
 
-	var r receipt
-	if err := json.Unmarshal(outputs["receipt.json"], &r); err != nil {
+	r, err := modulearchive.Decode(outputs["receipt.json"])
+	if err != nil {
 		t.Fatal(err)
+	}
+	for _, x := range r.Compare(outputs[archiveName], archiveName) {
+		t.Errorf("the archive beside its receipt: %v", x)
 	}
 	if got := r.Subject[0].Digest["sha256"]; got != sum(outputs[archiveName]) || len(r.Predicate.Files) != len(want) {
 		t.Errorf("the receipt is about %s with %d files", got, len(r.Predicate.Files))

@@ -318,3 +318,19 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestOnAMac holds what a receipt of a Mac may say: that the Neural Engine failed in a run, and a chip with parentheses in its name.
+func TestOnAMac(t *testing.T) {
+	s := decoded(t, gatefixture.New(t))
+	gatefixture.Physical(s)
+	m := s.Predicate.Judgement("markers")
+	m.Notes = append(m.Notes, reason.Reason{Code: reason.AneFallback, Where: "stderr line 4", Expected: "no failure of the Neural Engine", Found: "ANECCompile() FAILED"})
+	s.Predicate.Judgement("parity").Facts["core_ml_host"] = "VirtualMac2,1, Apple M1 (Virtual), macOS 15.6 (24G720)"
+	if _, err := statement.Encode(s); err != nil {
+		t.Error(err)
+	}
+	m.Facts["placement"] = "the GPU"
+	if _, err := statement.Encode(s); err == nil || !strings.Contains(err.Error(), "markers.placement") {
+		t.Errorf("a placement among the markers: %v", err)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/envelope"
+	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/modulearchive"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/release"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
@@ -71,6 +72,12 @@ func Verify(ctx context.Context, signed []byte, d Demands, files Files) (*Result
 	}
 	if kind == release.PredicateType {
 		if err := r.release(ctx, payload, d, files); err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+	if kind == modulearchive.PredicateType {
+		if err := r.archive(payload, d, files); err != nil {
 			return nil, err
 		}
 		return r, nil
@@ -143,6 +150,9 @@ func (r *Result) open(ctx context.Context, signed []byte, key *envelope.Key) (pa
 	return payload, kind, ok
 }
 
+// kinds are the predicate types that are verified.
+var kinds = []string{statement.PredicateType, release.PredicateType, modulearchive.PredicateType}
+
 // predicateType returns the statement's predicate type, and adds PREDICATE_TYPE and false for one of
 // another kind. It is a first look, to name the fault; the strict readers decide.
 func (r *Result) predicateType(data []byte) (string, bool) {
@@ -153,12 +163,11 @@ func (r *Result) predicateType(data []byte) (string, bool) {
 	if json.Unmarshal(data, &kind) != nil || kind.PredicateType == nil {
 		return "", true
 	}
-	if err := statement.Newer(data, statement.PredicateType, release.PredicateType); err != nil {
+	if err := statement.Newer(data, kinds...); err != nil {
 		r.AddReason(err.Reason)
 		return "", false
 	}
-	known := *kind.PredicateType == statement.PredicateType || *kind.PredicateType == release.PredicateType
-	if known && (kind.Type == nil || *kind.Type == statement.StatementType) {
+	if slices.Contains(kinds, *kind.PredicateType) && (kind.Type == nil || *kind.Type == statement.StatementType) {
 		return *kind.PredicateType, true
 	}
 	found := "none"
