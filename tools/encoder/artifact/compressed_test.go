@@ -187,6 +187,9 @@ func TestCompressed(t *testing.T) {
 			if p := r.Encoder.Precision; p.Class != "compressed" || len(p.Compression) != 1 || p.Compression[0].String() != c.scheme {
 				t.Errorf("expected %q, found %+v", c.scheme, p)
 			}
+			if r.Pairing.Rule != ruleBounded && strings.Contains(c.scheme, "pruned") {
+				t.Errorf("values that were pruned are called equal: %s", r.Pairing.Rule)
+			}
 			if note, want := slices.Contains(codes(r.Notes), "PALETTE_SCALED"), strings.HasSuffix(c.scheme, " palettes"); note != want {
 				t.Errorf("noted as palettes that trouble macOS 26: %t, want %t", note, want)
 			}

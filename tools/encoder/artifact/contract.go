@@ -47,6 +47,9 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 		e.fault(reason.Updatable, where, "a model that stays as it is", "isUpdatable")
 	}
 	in, out, states, stated := describedFeatures(a)
+	if functionCount(a) > 1 {
+		in, out, stated = nil, nil, false // each function has features of its own, and which is meant nobody knows
+	}
 	if main := mainFunction(a.Program); main != nil {
 		pin, pout := programFeatures(main)
 		// A state of the description is a parameter of the program.
@@ -64,6 +67,11 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 		e.outputs(out, h)
 	}
 	return Interface{Inputs: in, Outputs: out, States: states}
+}
+
+// stateful says that the encoder has a state: what goes to the output through it is not followed, and the state is refused.
+func (e *encoder) stateful() bool {
+	return slices.ContainsFunc(e.findings, func(f finding) bool { return f.Code == reason.FeatureState })
 }
 
 func functionCount(a *bundle.Artifact) int {

@@ -128,6 +128,26 @@ func TestClauses(t *testing.T) {
 			end := strings.LastIndex(text, "}")
 			writeFile(t, mil(enc), []byte(text[:end]+strings.Replace(text[at:end], "func main", "func second", 1)+text[end:]))
 		}, []string{"MULTI_FUNCTION"}},
+		{"two functions, each with its own features", func(t *testing.T, enc string) {
+			b, err := os.ReadFile(mil(enc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(b)
+			at := strings.Index(text, "    func main")
+			end := strings.LastIndex(text, "}")
+			one := text[at:end]
+			writeFile(t, mil(enc), []byte(text[:at]+strings.Replace(one, "func main", "func long", 1)+strings.Replace(one, "func main", "func short", 1)+text[end:]))
+			describe(t, enc, func(d *bundle.CoreMLData) {
+				of := d.Description.Function
+				d.Description.Function = spec.Function{}
+				for _, name := range []string{"long", "short"} {
+					of.Name = name
+					d.Description.Functions = append(d.Description.Functions, of)
+				}
+				d.Description.DefaultFunction = "long"
+			})
+		}, []string{"MULTI_FUNCTION"}},
 		{"a pipeline", func(t *testing.T, enc string) {
 			describe(t, enc, func(d *bundle.CoreMLData) { d.Kind = spec.Pipeline })
 		}, []string{"PIPELINE"}},

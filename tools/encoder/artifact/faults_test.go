@@ -126,6 +126,20 @@ func TestNamedFaults(t *testing.T) {
 				d.Description.States = []spec.Feature{{Name: "cache", Kind: spec.StateFeature, Array: &spec.Array{Shape: []int64{1}, DType: spec.ArrayFloat16}}}
 			})
 		}, []string{"FEATURE_STATE"}, "FEATURE_STATE", nil},
+		{"a state on the way to the output", func(t *testing.T, enc string) {
+			path := filepath.Join(enc, "model.mil")
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := strings.LastIndex(string(b), "> output = ")
+			kind := string(b[strings.LastIndex(string(b[:at]), "tensor<") : at+1])
+			writeFile(t, path, []byte(strings.Replace(string(b[:at])+strings.Replace(string(b[at:]), "> output = ", "> computed = ", 1), "} -> (output)", kind+" output = read_state(input = cache)[name = string(\"read\")];\n        } -> (output)", 1)))
+			edit(t, path, "(tensor<fp32, [1, 80, 40]> logmel_data)", "(state<"+kind+"> cache, tensor<fp32, [1, 80, 40]> logmel_data)")
+			describe(t, enc, func(d *bundle.CoreMLData) {
+				d.Description.States = []spec.Feature{{Name: "cache", Kind: spec.StateFeature, Array: &spec.Array{Shape: []int64{1}, DType: spec.ArrayFloat16}}}
+			})
+		}, []string{"FEATURE_STATE", "OPERATION_TOO_NEW"}, "FEATURE_STATE", nil},
 		{"GELU by tanh", func(t *testing.T, enc string) {
 			edit(t, filepath.Join(enc, "model.mil"), "EXACT", "TANH_APPROXIMATION")
 		}, nil, "GELU_APPROXIMATE", []string{"TANH_APPROXIMATION"}},

@@ -196,7 +196,7 @@ func (e *encoder) pairingFaults(p *pairing) {
 	if len(p.Absent) > 0 {
 		e.fault(reason.PairingAbsent, where, expected, fmt.Sprintf("%d matched, %d absent: %s", p.Matched, len(p.Absent), few(p.Absent)))
 	}
-	if len(p.Unused) > 0 {
+	if len(p.Unused) > 0 && !e.stateful() {
 		e.fault(reason.PairingUnused, where, expected+", read on the way to the output", fmt.Sprintf("%d in constants that nothing reads: %s", len(p.Unused), few(p.Unused)))
 	}
 	if len(p.Differing) > 0 {
@@ -333,7 +333,7 @@ func (p *pairing) count(c *comparison) {
 			p.OffGrid++
 		}
 	}
-	if c.bounded {
+	if c.bounded || c.ignored > 0 {
 		p.Rule = ruleBounded
 	}
 }
