@@ -375,3 +375,18 @@ func TestNoFile(t *testing.T) {
 		t.Errorf("a folder: %v, want BINARY_FORMAT, found a folder", err)
 	}
 }
+
+// TestPacked: a release is unpacked first.
+func TestPacked(t *testing.T) {
+	tar := make([]byte, 1024)
+	copy(tar[257:], "ustar")
+	for want, data := range map[string][]byte{
+		"a gzip file": []byte("\x1f\x8b\x08\x00"), "a zip archive": []byte("PK\x03\x04"), "an xz file": []byte("\xfd7zXZ\x00"), "a zstd file": []byte("\x28\xb5\x2f\xfd"), "a tar archive": tar,
+	} {
+		_, err := Parse("p", data)
+		var r *reason.Error
+		if !errors.As(err, &r) || r.Code != "BINARY_FORMAT" || r.Found != want+": unpack it" {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

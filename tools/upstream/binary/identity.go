@@ -156,6 +156,8 @@ func Parse(name string, data []byte) (*Identity, error) {
 		err = badFormat(name, "an empty file")
 	case bytes.HasPrefix(data, []byte("#!")):
 		err = badFormat(name, "a script")
+	case packedAs(data) != "":
+		err = badFormat(name, "%s: unpack it", packedAs(data))
 	default:
 		err = badFormat(name, "%d bytes that begin %q", len(data), data[:min(4, len(data))])
 	}
@@ -174,6 +176,22 @@ func Parse(name string, data []byte) (*Identity, error) {
 	id.CLI = bytes.Contains(data, []byte(whispercpp.ContextErrorText))
 	id.Stub = bytes.Contains(data, []byte(whispercpp.StubText))
 	return id, nil
+}
+
+// packedAs names the form in which a release may carry a program, or "".
+func packedAs(data []byte) string {
+	for _, p := range []struct{ magic, name string }{
+		{"\x1f\x8b", "a gzip file"}, {"PK\x03\x04", "a zip archive"}, {"\xfd7zXZ\x00", "an xz file"}, {"\x28\xb5\x2f\xfd", "a zstd file"}, {"BZh", "a bzip2 file"}, {"7z\xbc\xaf\x27\x1c", "a 7z archive"},
+		{"xar!", "an installer package"},
+	} {
+		if bytes.HasPrefix(data, []byte(p.magic)) {
+			return p.name
+		}
+	}
+	if len(data) > 262 && string(data[257:262]) == "ustar" {
+		return "a tar archive"
+	}
+	return ""
 }
 
 // isUniversal tells a universal file from Java's classes, which begin alike: those have a version of 45 or more

@@ -140,6 +140,9 @@ func ReadIdentity(path string) (*Identity, error) {
 	}
 	id := &Identity{}
 	if err := strictjson.Decode(data, id); err != nil {
+		if _, notPin := ParsePin(path, data); notPin == nil {
+			return nil, fmt.Errorf("pin identity %s: expected the pin.json that the repository rule writes beside the source it verified, found the description of a pin, which says nothing of any source: bazel build //third_party/whisper_cpp:identity in a clone", path)
+		}
 		return nil, fmt.Errorf("pin identity %s: %w", path, err)
 	}
 	if err := id.check(); err != nil {
