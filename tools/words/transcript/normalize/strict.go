@@ -9,7 +9,7 @@ import (
 )
 
 // Strict is the normaliser that merges no two words: it composes (NFC), lowers the case, takes
-// full-width and half-width forms for the usual ones, and drops punctuation. The
+// full-width and half-width forms for the usual ones, spells symbols out that stand for letters, and drops punctuation. The
 // published rules also drop combining marks, signs and symbols, and rewrite numbers, so that in many languages different
 // words become one: Hindi vowel signs, Thai and Lao tones, pointed Arabic and Hebrew, "5 %" and "$5", "-5" and "5".
 type Strict struct {
@@ -20,7 +20,7 @@ type Strict struct {
 // Normalize standardises s. The result holds no white space but single spaces.
 func (o Strict) Normalize(s string) string {
 	s = strings.Map(dropInvisible, strings.ToValidUTF8(s, "\ufffd"))
-	text := []rune(norm.NFC.String(lower(norm.NFC.String(width.Fold.String(s)))))
+	text := []rune(norm.NFC.String(lower(norm.NFC.String(width.Fold.String(spellOut(s))))))
 	spaced := make([]rune, len(text))
 	for i, r := range text {
 		spaced[i] = strictRune(r, runeAt(text, i-1), runeAt(text, i+1))
@@ -33,7 +33,21 @@ func (o Strict) Normalize(s string) string {
 }
 
 // signs are punctuation and other symbols that are spoken, beside currency and mathematical signs.
-const signs = "%﹪‰؉٪#@&°№"
+const signs = "%﹪‰؉٪#@&°№§′″♭♮"
+
+// spellOut writes the symbols that stand for letters as these letters, as Unicode's compatibility decomposition has them: ℃ is °C, ㎏ is kg, ㈱
+// is (株). Trade marks are not spoken.
+func spellOut(s string) string {
+	var out strings.Builder
+	for _, r := range s {
+		if r >= 0x80 && r != '™' && r != '℠' && unicode.Is(unicode.So, r) {
+			out.WriteString(norm.NFKC.String(string(r)))
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
 
 // dropInvisible drops format and control characters, which are between letters and are not seen.
 func dropInvisible(r rune) rune {
