@@ -137,7 +137,7 @@ func find(list []Fact, key string) *Fact {
 	return &list[i]
 }
 
-// CheckFacts compares the facts of a judgement with its list and returns what is wrong, in the order of keys. Of any verdict:
+// CheckFacts compares the facts of a judgement, and the codes of its notes, with its lists and returns what is wrong, in the order of keys. Of any verdict:
 // a fact that the list does not have, or one of another type. Of a pass also one that is missing, that a pass on this lane
 // does not have, or that is outside its values.
 func (k Kind) CheckFacts(j *verdict.Judgement, lane string) []reason.Reason {
@@ -169,6 +169,17 @@ func (k Kind) CheckFacts(j *verdict.Judgement, lane string) []reason.Reason {
 			r.Fail(key, "no such fact in a pass of this lane: "+string(f.In), Shown(v))
 		case pass && !f.allows(v):
 			r.Fail(key, f.Expected(), Shown(v))
+		}
+	}
+	for _, n := range j.Notes {
+		if !slices.Contains(k.Notes, n.Code) {
+			r.Fail("notes", "no note but those that docs/facts.md lists for "+k.Name, n.Code)
+			continue
+		}
+		for _, text := range []string{n.Where, n.Expected, n.Found} {
+			if utf8.RuneCountInString(text) > MaxText {
+				r.Fail("notes", fmt.Sprintf("texts of at most %d characters", MaxText), n.Code+" with "+Shown(text))
+			}
 		}
 	}
 	return r.Wrong

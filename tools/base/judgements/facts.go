@@ -3,6 +3,7 @@ package judgements
 import (
 	"slices"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 )
 
@@ -153,6 +154,22 @@ var lists = map[string][]Fact{
 		aboutCLI, aboutContrast, aboutModel, aboutEncoder, aboutLane,
 	},
 	Placement: placementFacts(),
+}
+
+// ofPair are notes about a model and its encoder, which contract and parity both have.
+var ofPair = []string{reason.FinderFile, reason.WeightsUnread, reason.PairingRewritten, reason.PairingFiner, reason.PairingUnmatched, reason.GeluApproximate, reason.PaletteScaled, reason.TorchUntested, reason.ProducerUnknown}
+
+// noted are the codes of notes that each judgement can have.
+var noted = map[string][]string{
+	Markers:  {reason.AneFallback},
+	Canary:   {reason.AneFallback},
+	Contrast: {reason.AneFallback},
+	Contract: ofPair,
+	Parity: slices.Concat(ofPair, []string{
+		reason.PolicyNotGate, reason.EmulatedUnits, reason.PackageNotCompiled, reason.PairingByReference, reason.PlaceByNumbers, reason.IntegersInexact, reason.UnitsUnobserved, reason.FirstDifference, reason.ParityOverflow,
+	}),
+	Words:     {reason.WordsProvisionalFew, reason.WordsProvisionalSource, reason.WordsProvisionalProbe, reason.WordsConversionChanged, reason.WordsMerged, reason.WordsLoop, reason.WordsSilenceUpstream},
+	Placement: {reason.PlacementChainBroken, reason.PlacementDisagrees, reason.PlacementBeside, reason.PowerCorroborates, reason.PowerSilent},
 }
 
 // Facts of parity under a reference that was given.

@@ -1,6 +1,9 @@
 package judgements
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 func form(says, pattern string) *Form {
 	return &Form{says, regexp.MustCompile(`^(?:` + pattern + `)$`)}
@@ -37,11 +40,26 @@ var (
 	units       = form("a set of compute units", `[a-z_]{1,40}`)
 	powerForm   = form("a reading of powermetrics", powerResult)
 	placed      = form("what the instrument saw", `[0-9]+ predictions of the encoder on Neural Engine, recorded \(Instruments trace\)|(?:Neural Engine|GPU|CPU|`+shown+`{1,40}) [0-9]+\.[0-9] %(?:, `+shown+`{1,40} [0-9]+\.[0-9] %)* of the estimated cost, planned \(MLComputePlan\)`)
-	plainWord   = form("letters, digits and ._+:@()/,- of ASCII, up to 128 characters", `[A-Za-z0-9._+:@()/, -]{0,128}`)
+	word        = form("one word of letters, digits and ._+:@/- of ASCII, up to 80 characters, or nothing", `[A-Za-z0-9._+:@/-]{0,80}`)
 	hashed      = form("a SHA-256 in lower-case hexadecimal digits, or not found", `[0-9a-f]{64}|not found`)
 	model       = form("a Mac's model identifier, such as Mac16,10", `[A-Za-z]{1,40}[0-9]+,[0-9]+`)
 	named       = form("the name that the system prints, such as Apple M4", `[A-Za-z0-9][A-Za-z0-9 ._()@+-]{0,80}`)
 )
+
+// Word makes a text one that the toolchain's members may be: whatever is not in it becomes "_".
+func Word(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if b.Len() == 80 {
+			break
+		}
+		if r > 0x7f || !word.re.MatchString(string(r)) {
+			r = '_'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
 
 // IsMac says whether a text names a machine as Core ML's numbers and plans, and a recording, do.
 func IsMac(text string) bool { return mac.re.MatchString(text) }

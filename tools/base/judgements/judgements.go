@@ -61,28 +61,30 @@ type Kind struct {
 	About []string
 	// Facts are all that it can say, and what a pass says.
 	Facts []Fact
+	// Notes are the codes of the notes that it can have.
+	Notes []string
 	// Says is what a pass says, for readers.
 	Says string
 }
 
 // All are the judgements of a gate, in the order in which receipts hold them.
 var All = withFacts([]Kind{
-	{Binding, Receipt, Always, nil, nil, "what was judged is what is bound"},
-	{Sources, Receipt, Always, nil, nil, "the sources that were compiled are the pinned ones"},
-	{Markers, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactModel, verdict.FactEncoder), nil, "the Core ML encoder executed, and no other"},
-	{Canary, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactModel), nil, "the same program refuses cleanly without the encoder"},
-	{Contrast, Runs, Always, ofRuns(verdict.FactContrastCLI, verdict.FactModel), nil, "ggml's own encoder shows its own marker, so that markers discriminate"},
-	{Transcript, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder), nil, "both encoders write the reference words"},
-	{Contract, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, nil, "model and encoder belong together and keep the runtime's contract"},
-	{Parity, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, nil, "the encoder computes what the model's own tensors say"},
-	{Words, Rule, Asked, []string{verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder, verdict.FactLane}, nil, "both encoders write the source model's words in each recording"},
-	{Placement, Rule, Extra, []string{verdict.FactEncoder, verdict.FactLane}, nil, "an instrument saw where the encoder runs"},
+	{Binding, Receipt, Always, nil, nil, nil, "what was judged is what is bound"},
+	{Sources, Receipt, Always, nil, nil, nil, "the sources that were compiled are the pinned ones"},
+	{Markers, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactModel, verdict.FactEncoder), nil, nil, "the Core ML encoder executed, and no other"},
+	{Canary, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactModel), nil, nil, "the same program refuses cleanly without the encoder"},
+	{Contrast, Runs, Always, ofRuns(verdict.FactContrastCLI, verdict.FactModel), nil, nil, "ggml's own encoder shows its own marker, so that markers discriminate"},
+	{Transcript, Runs, Always, ofRuns(verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder), nil, nil, "both encoders write the reference words"},
+	{Contract, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, nil, nil, "model and encoder belong together and keep the runtime's contract"},
+	{Parity, Rule, Gate, []string{verdict.FactModel, verdict.FactEncoder}, nil, nil, "the encoder computes what the model's own tensors say"},
+	{Words, Rule, Asked, []string{verdict.FactCLI, verdict.FactContrastCLI, verdict.FactModel, verdict.FactEncoder, verdict.FactLane}, nil, nil, "both encoders write the source model's words in each recording"},
+	{Placement, Rule, Extra, []string{verdict.FactEncoder, verdict.FactLane}, nil, nil, "an instrument saw where the encoder runs"},
 })
 
-// withFacts gives each judgement its list of facts.
+// withFacts gives each judgement its lists of facts and notes.
 func withFacts(kinds []Kind) []Kind {
 	for i := range kinds {
-		kinds[i].Facts = lists[kinds[i].Name]
+		kinds[i].Facts, kinds[i].Notes = lists[kinds[i].Name], noted[kinds[i].Name]
 	}
 	return kinds
 }

@@ -12,7 +12,7 @@ func Markdown() string {
 
 Written by ` + "`go test ./tools/base/judgements -update`" + ` from the table that the programs read (` + "`tools/base/judgements`" + `); a test checks that this file is current.
 
-Each judgement of a receipt says the facts of its list and no other. Building compares them with the list, and so does everything that
+Each judgement of a receipt says the facts of its list and no other, and has notes of the codes that are named here. Building compares them with the list, and so does everything that
 reads a receipt, without any file: an unknown fact, one of another type, and in a pass one that is missing or outside its values is
 ` + "`JUDGEMENT_DIFFERS`" + `, which names judgement, fact, expected and found. "Agrees with" says what else is compared: other facts, the
 thresholds of the policy, or what the receipt binds. A judgement that does not pass may lack facts, and their values are what was found.
@@ -21,6 +21,9 @@ A fact that comes later raises ` + "`schema`" + `: an older reader then answers 
 `)
 	for _, k := range All {
 		fmt.Fprintf(&b, "\n## %s\n\nA pass says: %s.", k.Name, k.Says)
+		if len(k.Notes) > 0 {
+			fmt.Fprintf(&b, " Notes that it can have: `%s`.", strings.Join(k.Notes, "`, `"))
+		}
 		if len(k.Facts) == 0 {
 			b.WriteString(" It has no facts.\n")
 			continue

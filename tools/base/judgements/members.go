@@ -1,5 +1,13 @@
 package judgements
 
+import (
+	"maps"
+	"slices"
+)
+
+// Baselines are the processors whose evidence has the same bytes, by what whisper-cli was built for; "" is portable Go.
+var Baselines = map[string]string{"avx2": "x86-64 with AVX2 and FMA", "baseline": "x86-64 with SSE4.2", "armv8": "arm64 with NEON", "": "portable Go"}
+
 // Members of a receipt that are texts by key, and what each may be in a pass.
 
 // Identity is the member lane_identity of a lane, as the rules core_ml_identity, core_ml_host and emulated_identity write it.
@@ -11,7 +19,7 @@ var Identity = map[string][]Fact{
 		text("version", Must, serial, "version of what stands for Core ML", ""),
 		text("protocol", Must, serial, "version of what it says", ""),
 		oneOf("evaluator", Must, "what computes", "", "tools/encoder/mil/eval"),
-		text("baseline", Must, plainWord, "the processors whose evidence has the same bytes", ""),
+		oneOf("baseline", Must, "the processors whose evidence has the same bytes", "that of `instruction_set`", slices.Sorted(maps.Values(Baselines))...),
 		oneOf("instruction_set", May, "what whisper-cli was built for", "", "avx2", "baseline", "armv8"),
 	},
 	"physical": {
@@ -29,10 +37,10 @@ var Identity = map[string][]Fact{
 // Toolchain is the member toolchain, as the rule gate_receipt writes it: what built the binaries, by the word of the C++
 // toolchain, with the digests of its programs. A receipt without any says so.
 var Toolchain = []Fact{
-	text("compiler", Must, plainWord, "name of the compiler", ""),
-	text("cpu", Must, plainWord, "processor that it builds for", ""),
-	text("libc", Must, plainWord, "C library", ""),
-	text("target", Must, plainWord, "system that it builds for", ""),
+	text("compiler", Must, word, "name of the compiler", ""),
+	text("cpu", Must, word, "processor that it builds for", ""),
+	text("libc", Must, word, "C library", ""),
+	text("target", Must, word, "system that it builds for", ""),
 	text("compiler_sha256", Must, hashed, "digest of the compiler", ""),
 	text("linker_sha256", Must, hashed, "digest of the linker", ""),
 }

@@ -50,7 +50,7 @@ func CheckFacts(j *verdict.Judgement, p *policy.Policy) []reason.Reason {
 		f.Fail(FactMeanError, "0 with a largest error of 0, and only with it", fmt.Sprintf("%g with %g", mean, most))
 	}
 	checkReference(f, j)
-	checkNotes(f, j)
+	checkNotes(f, j, p)
 	return f.Wrong
 }
 
@@ -71,25 +71,40 @@ func checkReference(f *verdict.FactReader, j *verdict.Judgement) {
 	}
 }
 
+// EmulatedNote says of an encoder's numbers that the evaluator computed them, on a code path, and not Core ML.
+func EmulatedNote(encoder, path string) reason.Reason {
+	return reason.Reason{Code: reason.EmulatedUnits, Where: encoder, Expected: "Core ML at all compute units", Found: "evaluated from the program (" + path + ")"}
+}
+
+// gateNote says of a policy that it is not the release gate's.
+func gateNote(p *policy.Policy) reason.Reason {
+	return reason.Reason{Code: reason.PolicyNotGate, Where: "policy " + p.Name, Expected: GatePolicy, Found: p.Name}
+}
+
 // checkNotes demands the notes that say what the numbers are not, and no such note of others.
-func checkNotes(f *verdict.FactReader, j *verdict.Judgement) {
+func checkNotes(f *verdict.FactReader, j *verdict.Judgement, p *policy.Policy) {
 	evaluator, emulated := j.Facts[verdict.FactEvaluator].(string)
 	for _, n := range []struct {
-		code, fact string
-		due        bool
-		names      string
+		fact string
+		due  bool
+		note reason.Reason
 	}{
-		{reason.EmulatedUnits, verdict.FactEvaluator, emulated, "(" + evaluator + ")"},
-		{reason.PolicyNotGate, verdict.FactSatisfiesGate, j.Facts[verdict.FactSatisfiesGate] == false, ""},
+		{verdict.FactEvaluator, emulated, EmulatedNote("", evaluator)},
+		{verdict.FactSatisfiesGate, j.Facts[verdict.FactSatisfiesGate] == false, gateNote(p)},
 	} {
-		found := 0
+		found, good := 0, 0
 		for _, note := range j.Notes {
-			if note.Code == n.code && strings.Contains(note.Found, n.names) {
+			if note.Code == n.note.Code {
 				found++
 			}
+			// What the first is about is the encoder's own name.
+			where := n.note.Where == "" && strings.HasSuffix(note.Where, ".mlmodelc") || n.note.Where == note.Where
+			if note.Code == n.note.Code && note.Expected == n.note.Expected && note.Found == n.note.Found && where {
+				good++
+			}
 		}
-		if want := map[bool]int{true: 1}[n.due]; found != want {
-			f.Fail(n.fact, strings.TrimSpace(fmt.Sprintf("%d note %s %s", want, n.code, n.names)), fmt.Sprint(found))
+		if want := map[bool]int{true: 1}[n.due]; found != want || good != want {
+			f.Fail(n.fact, fmt.Sprintf("%d note %s: %s", want, n.note.Code, n.note.Found), fmt.Sprintf("%d, %d of these texts", found, good))
 		}
 	}
 }

@@ -45,7 +45,7 @@ func NewJudgement(p *policy.Policy, precision string) *Judgement {
 		j.Add(reason.PolicyPrecision, where, "precision "+p.AppliesTo, found)
 	}
 	if p.Name != GatePolicy {
-		j.Add(reason.PolicyNotGate, where, GatePolicy, p.Name)
+		j.AddReason(gateNote(p))
 	}
 	return j
 }

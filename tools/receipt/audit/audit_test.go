@@ -15,6 +15,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/gatefixture"
 	"github.com/coreml-gate/rules_coreml_gate/tools/receipt/statement"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence/evidencetest"
 )
 
@@ -119,8 +120,9 @@ func TestAudit(t *testing.T) {
 			w.Write(t)
 		}, reason.Failed, []string{"AUDIT_INPUT_DIFFERS"}},
 		{"another lane's identity", func(t *testing.T, w *gatefixture.World) {
-			w.CoreML.LaneIdentity["baseline"] = "arm64"
-			w.Canary.LaneIdentity["baseline"], w.Contrast.LaneIdentity["baseline"] = "arm64", "arm64"
+			for _, e := range []*evidence.Evidence{w.CoreML, w.Canary, w.Contrast} {
+				e.LaneIdentity["version"] = "9"
+			}
 			w.Write(t)
 		}, reason.Unknown, []string{"AUDIT_LANE_DIFFERS"}},
 		{"another run of the same", func(t *testing.T, w *gatefixture.World) {

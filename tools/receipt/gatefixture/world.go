@@ -3,6 +3,8 @@ package gatefixture
 
 import (
 	"encoding/json"
+	"fmt"
+	"hash/crc32"
 	"maps"
 	"os"
 	"path/filepath"
@@ -57,7 +59,7 @@ func New(t testing.TB) *World {
 	}
 	s.Manifest = w.File(t, "manifest", string(pinned.Manifest.Format()))
 	s.Patch = w.File(t, "patch", string(pinned.Patch))
-	s.Toolchain = map[string]string{"compiler": "clang", "cpu": "k8", "libc": "glibc", "target": "x86_64-linux-gnu", "compiler_sha256": strings.Repeat("5", 64), "linker_sha256": "not found"}
+	s.Toolchain = map[string]string{"compiler": "clang", "cpu": "k8", "libc": "glibc", "target": "x86_64-linux-gnu", "compiler_sha256": strings.Repeat("5", 64), "linker_sha256": strings.Repeat("6", 64)}
 	gate, err := frozen.Files.ReadFile("gate_v2.json")
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +180,7 @@ func (w *World) Apart(t testing.TB, name string) {
 	t.Helper()
 	w.Spec.Name = name
 	for _, e := range []*evidence.Evidence{w.CoreML, w.Canary, w.Contrast} {
-		e.LaneIdentity["baseline"] = strings.Trim(name, "/")
+		e.LaneIdentity["version"] = fmt.Sprint(2 + crc32.ChecksumIEEE([]byte(name))%1e6)
 	}
 	w.Write(t)
 }

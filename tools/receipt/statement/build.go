@@ -3,7 +3,6 @@ package statement
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 
@@ -106,10 +105,12 @@ func (in *inputs) judgements(s *Statement) []*verdict.Judgement {
 }
 
 // toolchain is what built the binaries, its programs by digest. One that is not where the toolchain says
-// is told of as such: a receipt names no digest that was not computed.
+// is told of as such: a receipt names no digest that was not computed. The toolchain's own words become one word each.
 func (s *Spec) toolchain() map[string]string {
 	out := map[string]string{}
-	maps.Copy(out, s.Toolchain)
+	for name, value := range s.Toolchain {
+		out[name] = judgements.Word(value)
+	}
 	for name, path := range s.ToolchainPrograms {
 		sum, _, err := tree.HashFile(path)
 		if err != nil {

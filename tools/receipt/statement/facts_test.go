@@ -169,6 +169,11 @@ func TestRelations(t *testing.T) {
 		{gate, "parity.mean_error", map[string]any{"mean_error": 0}},
 		{gate, "parity.satisfies_gate", map[string]any{"satisfies_gate": false}},
 		{"float16", "parity.satisfies_gate", map[string]any{"satisfies_gate": true}},
+		{gate, "parity.notes", map[string]any{"note": reason.Reason{Code: reason.AneFallback, Found: "x"}}},
+		{gate, "parity.notes", map[string]any{"note": reason.Reason{Code: reason.ProducerUnknown, Found: strings.Repeat("x", judgements.MaxText+1)}}},
+		{gate, "parity.kernel_path", map[string]any{"note": reason.Reason{Code: reason.EmulatedUnits, Found: "approved by Apple"}}},
+		{gate, "markers.notes", map[string]any{"note": reason.Reason{Code: reason.ProducerUnknown, Found: "x"}}},
+		{gate, "binding.notes", map[string]any{"note": reason.Reason{Code: reason.PolicyNotGate, Found: "x"}}},
 		{gate, "markers.double_predictions", map[string]any{"double_predictions": 2}},
 		{gate, "words.coreml_ggml_rate", map[string]any{"coreml_ggml_edits": 1}},
 		{"words", "words.ggml_source_rate", map[string]any{"ggml_source_edits": 3}},
@@ -186,6 +191,10 @@ func TestRelations(t *testing.T) {
 		name, _, _ := strings.Cut(c.where, ".")
 		for key, value := range c.facts {
 			j := s.Predicate.Judgement(name)
+			if note, ok := value.(reason.Reason); ok {
+				j.Notes = append(j.Notes, note)
+				continue
+			}
 			if key == "weights_finer" {
 				j = s.Predicate.Judgement("contract")
 			}
@@ -252,6 +261,8 @@ func TestMembers(t *testing.T) {
 		physical          bool
 	}{
 		{"toolchain", "compiler", "clang; verified by hand \u2713", false},
+		{"toolchain", "libc", "free text, approved by Apple", false},
+		{"lane_identity", "baseline", "free text, approved by Apple", false},
 		{"toolchain", "compiler", strings.Repeat("c", 129), false},
 		{"toolchain", "compiler_sha256", "unknown", false},
 		{"toolchain", "audited", "yes", false},

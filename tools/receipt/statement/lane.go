@@ -79,6 +79,9 @@ func (p *Predicate) checkMembers() error {
 	if found := p.LaneIdentity["core_ml"]; p.Lane == evidence.LaneEmulated && found != below {
 		return fmt.Errorf("receipt: lane_identity.core_ml is %q, expected %q, which is below the bridge %s", found, below, p.LaneIdentity["bridge"])
 	}
+	if set := p.LaneIdentity["instruction_set"]; p.Lane == evidence.LaneEmulated && p.LaneIdentity["baseline"] != judgements.Baselines[set] {
+		return fmt.Errorf("receipt: lane_identity.baseline is %q, expected %q, which is that of the instruction set %q", p.LaneIdentity["baseline"], judgements.Baselines[set], set)
+	}
 	if len(p.Toolchain) == 0 {
 		return nil // and the receipt says that it is not recorded
 	}

@@ -241,8 +241,9 @@ func TestWords(t *testing.T) {
 func TestToolchain(t *testing.T) {
 	w := gatefixture.New(t)
 	w.Spec.ToolchainPrograms = map[string]string{"compiler": w.Spec.CLI, "linker": w.Dir + "/nowhere"}
+	w.Spec.Toolchain["libc"] = "glibc (2.31), \u00e9"
 	got := decoded(t, w).Predicate.Toolchain
-	want := map[string]string{"compiler": "clang", "cpu": "k8", "libc": "glibc", "target": "x86_64-linux-gnu", "compiler_sha256": gatefixture.Sum(t, w.Spec.CLI), "linker_sha256": "not found"}
+	want := map[string]string{"compiler": "clang", "cpu": "k8", "libc": "glibc__2.31____", "target": "x86_64-linux-gnu", "compiler_sha256": gatefixture.Sum(t, w.Spec.CLI), "linker_sha256": "not found"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("toolchain differs (-want +got):\n%s", diff)
 	}

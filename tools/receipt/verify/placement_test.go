@@ -64,8 +64,8 @@ func TestPlacementDemanded(t *testing.T) {
 			j.Facts["trace_busy_ms"] = 0
 		}, "JUDGEMENT_DIFFERS"},
 		{"seen by a recording", byTrace, ""},
-		{"R43 a Neural Engine that failed in the parity run", func(s *statement.Statement, _ *verdict.Judgement) {
-			p := s.Predicate.Judgement("parity")
+		{"R43 a Neural Engine that failed in the canary", func(s *statement.Statement, _ *verdict.Judgement) {
+			p := s.Predicate.Judgement("canary")
 			p.Notes = append(p.Notes, reason.Reason{Code: reason.AneFallback, Where: "x", Expected: "y", Found: "ANECCompile() FAILED"})
 		}, "PLACEMENT_CONTRADICTED"},
 		{"no digest of the plan", func(_ *statement.Statement, j *verdict.Judgement) { delete(j.Facts, "plan_sha256") }, "JUDGEMENT_DIFFERS"},

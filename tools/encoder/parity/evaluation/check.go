@@ -278,7 +278,7 @@ func (c *checker) candidate(model *ggml.Model) (parity.Tensor, bool, error) {
 		return c.probed(model)
 	}
 	c.Facts[verdict.FactEvaluator] = kernel.Path()
-	c.Add(reason.EmulatedUnits, c.Encoder, "Core ML at all compute units", "evaluated from the program ("+kernel.Path()+")")
+	c.AddReason(parity.EmulatedNote(c.Encoder, kernel.Path()))
 	e, err := Load(c.Encoder, c.Threads)
 	if err != nil {
 		c.unsupported(err)
