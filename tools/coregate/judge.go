@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +47,7 @@ A log is raw stderr, or a text with the head lines "exit: …" and "argv: …" a
 	cmd.Flags().StringVar(&f.log, "log", "", "a log file, or - for standard input")
 	cmd.Flags().StringVar(&f.exit, "exit", "", "how the logged run ended")
 	cmd.Flags().StringVar(&f.kind, "kind", "", "what the logged run was for: coreml, canary or contrast (coreml if left out)")
-	cmd.Flags().StringVar(&f.argv, "argv", "", "arguments of the logged run, separated by spaces")
+	cmd.Flags().StringVar(&f.argv, "argv", "", "arguments of the logged run, as a shell takes them")
 	cmd.Flags().StringVar(&f.coreml, "coreml", "", "evidence of the positive run")
 	cmd.Flags().StringVar(&f.canary, "canary", "", "evidence of the negative control")
 	cmd.Flags().StringVar(&f.contrast, "contrast", "", "evidence of the contrast run")
@@ -121,7 +120,7 @@ func (f judgeFlags) judgeLog(stdin io.Reader, stdout io.Writer) error {
 	default:
 		return fmt.Errorf("--kind %s: expected coreml, canary or contrast", f.kind)
 	}
-	r.Argv = append(r.Argv, strings.Fields(f.argv)...)
+	r.Argv = append(r.Argv, judge.SplitArguments(f.argv)...)
 	r.Words = !f.silent
 	j := judge.Judge(r)
 	if !r.StdoutKnown {

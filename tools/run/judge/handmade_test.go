@@ -36,7 +36,7 @@ func TestHandMadeLogs(t *testing.T) {
 		{"two exit lines that agree", "exit: 0\n" + good, "", "STALE_LOG"},
 		{"a second section", good + "--- stderr\nsomething\n", "", "STALE_LOG"},
 		{"time stamps and no words", strings.Replace(good, " words", "[00:00:00.000 --> 00:00:11.000]  ", 1), "", "TRANSCRIPT_EMPTY"},
-		{"a model without .bin", "argv: -m m/ggml-base.mlmodelc\n" + good, "", "FORBIDDEN_ARGUMENT"},
+		{"a model without .bin", "argv: -m m/ggml-base.mlmodelc\n" + good, "", "MODEL_NAME"},
 		{"a prefix before each line", "exit: 0\n--- stderr\n" + stamped(loadedLog) + "--- stdout\nwords\n", "", ""},
 		{"a deadline by timeout(1)", "exit: 124\n--- stderr\n" + loadedLog, "", "RUN_TIMEOUT"},
 		{"a refusal", "exit: 3\n--- stderr\n" + refusedLog, evidence.KindCanary, ""},

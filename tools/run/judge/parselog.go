@@ -115,7 +115,7 @@ func (r *Run) headLine(line string) (bool, error) {
 	}
 	for _, pattern := range []*regexp.Regexp{argvLine, argvNote} {
 		if m := pattern.FindStringSubmatch(line); m != nil {
-			r.Argv = append(r.Argv, strings.Fields(m[1])...)
+			r.Argv = append(r.Argv, SplitArguments(m[1])...)
 			return true, nil
 		}
 	}

@@ -112,7 +112,7 @@ func lane(f *verdict.Judgement, m markers, r *Run) {
 func arguments(f *verdict.Judgement, m markers, r *Run) bool {
 	settled := false
 	if model, ok := whispercpp.LastValue(r.Argv, "--model"); ok && !strings.HasSuffix(model, ".bin") && !m.tells(whispercpp.LineModelBad) && !m.tells(whispercpp.LineModelMissing) {
-		f.Add(reason.ForbiddenArgument, "argument \"-m\"", "a model whose name ends in .bin", "another name, from which the encoder's path is derived otherwise")
+		f.Add(reason.ModelName, "argument \"-m\"", "a model whose name ends in .bin (a path with spaces stands in quotation marks)", quote(model))
 		settled = true
 	}
 	for _, v := range whispercpp.CheckArguments(r.Argv) {
