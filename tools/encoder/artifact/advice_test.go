@@ -153,3 +153,40 @@ func TestOtherFilesHaveOneAdvice(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesThatLookAlike: a name that differs in what nobody sees is shown with the difference.
+func TestNamesThatLookAlike(t *testing.T) {
+	for name, says := range map[string]string{
+		"ggml-e\u0301-encoder.mlmodelc": `spelled with other characters: "ggml-e\u0301-encoder.mlmodelc"`,
+		"ggml-\u00e9-encoder.mlmodelc ": "with a blank at its end",
+		"ggml-\u00e9-encoder.MLMODELC":  "in other capitals",
+		"ggml-\u00c9-Encoder.mlmodelc":  "in other capitals",
+	} {
+		_, model, enc := pair(t)
+		dir := t.TempDir()
+		named, path := filepath.Join(dir, "ggml-\u00e9.bin"), filepath.Join(dir, name)
+		for from, to := range map[string]string{model: named, enc: path} {
+			if err := os.Rename(from, to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "ggml-\u00e9-encoder.mlmodelc")); err == nil {
+			continue // a file system on which this name is the other
+		}
+		for _, given := range []string{"", path} {
+			r, err := Inspect(named, given, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := ""
+			for _, one := range r.Reasons {
+				if one.Code == "ENCODER_NAME" {
+					found = one.Found
+				}
+			}
+			if given == "" && !strings.Contains(found, says) || given != "" && !strings.Contains(found, says[:12]) {
+				t.Errorf("%q, given %q: %v, want ENCODER_NAME with %q", name, given, r.Reasons, says)
+			}
+		}
+	}
+}

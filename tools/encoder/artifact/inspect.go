@@ -183,7 +183,7 @@ func locate(model, given string, o Options) (string, findings, error) {
 	}
 	// An archive is not renamed or moved but unpacked, or left alone.
 	if !samePlace(given, target) && !isArchive(given) {
-		found.fault(reason.EncoderName, given, target, given)
+		found.fault(reason.EncoderName, given, target, given+unlike(filepath.Clean(target), filepath.Clean(given)))
 	}
 	if uncompiled {
 		found.fault(reason.ArtifactNotCompiled, given, want, "what it would be compiled from")
@@ -207,7 +207,7 @@ func missing(model, want, pkg string) (string, findings) {
 		if isFinders(filepath.Join(filepath.Dir(want), e.Name())) {
 			continue
 		}
-		switch filepath.Ext(e.Name()) {
+		switch strings.ToLower(strings.TrimSpace(filepath.Ext(e.Name()))) {
 		case ".mlmodelc":
 			compiled = append(compiled, e.Name())
 		case ".mlpackage", ".mlmodel":
@@ -219,7 +219,7 @@ func missing(model, want, pkg string) (string, findings) {
 	case len(compiled) > 0:
 		// Whose they are is not known: a fine-tuned model beside a stock encoder
 		// is a silent fault, so none of them is taken.
-		found.fault(reason.EncoderName, filepath.Dir(want), filepath.Base(want), strings.Join(compiled, ", "))
+		found.fault(reason.EncoderName, filepath.Dir(want), filepath.Base(want), strings.Join(compiled, ", ")+unlikeAny(filepath.Base(want), compiled))
 	case len(packages) > 0:
 		found.fault(reason.ArtifactNotCompiled, filepath.Dir(want), filepath.Base(want), strings.Join(packages, ", "))
 	}

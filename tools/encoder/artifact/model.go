@@ -34,6 +34,12 @@ var modelCodes = map[ggml.Problem]string{
 	ggml.Incomplete: reason.ModelIncomplete, ggml.Undecodable: reason.ModelMalformed,
 }
 
+// accidents say what to do about what a checkout or a download leaves in a model's place.
+var accidents = map[string]string{
+	"a Git LFS pointer": ": run git lfs pull, or download the model itself",
+	"an HTML page":      ": the download was answered with a web page, fetch the raw file",
+}
+
 // openModel opens a .bin and finds what is wrong with it. The model is nil where
 // it could not be read at all; the error is for disks that fail.
 func openModel(path string, o Options) (*ggml.Model, findings, error) {
@@ -48,7 +54,7 @@ func openModel(path string, o Options) (*ggml.Model, findings, error) {
 	case errors.As(err, &f):
 		looks := f.Detail
 		if f.Looks != "" {
-			looks = f.Looks
+			looks = f.Looks + accidents[f.Looks]
 		}
 		found.fault(modelCodes[f.Problem], path, want, looks)
 		return nil, found, nil
