@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gowebpki/jcs"
 )
@@ -37,7 +38,7 @@ func Decode(data []byte, out any) error {
 	if err != nil {
 		return fmt.Errorf("json: %w", err)
 	}
-	if err := match(tree, reflect.TypeOf(out).Elem(), "$"); err != nil {
+	if err := match(tree, reflect.TypeOf(out).Elem()); err != nil {
 		return fmt.Errorf("json: %w", err)
 	}
 	if err := json.Unmarshal(data, out); err != nil {
@@ -93,7 +94,7 @@ func Canonical(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("canonical json would not read back: %w", err)
 	}
-	if err := match(tree, reflect.TypeOf(v), "$"); err != nil {
+	if err := match(tree, reflect.TypeOf(v)); err != nil {
 		return nil, fmt.Errorf("canonical json would not read back: %w", err)
 	}
 	return out, nil
@@ -104,6 +105,47 @@ type field struct {
 	typ      reflect.Type
 	optional bool
 }
+
+// members are those of a struct type.
+type members struct {
+	byName map[string]field
+	names  []string // sorted
+}
+
+// structs keeps the members of each struct type that was read, readers whether a type reads itself.
+var structs, readers sync.Map
+
+func membersOf(t reflect.Type) *members {
+	if m, ok := structs.Load(t); ok {
+		return m.(*members)
+	}
+	byName := fields(t)
+	m, _ := structs.LoadOrStore(t, &members{byName, slices.Sorted(maps.Keys(byName))})
+	return m.(*members)
+}
+
+func readsItself(t reflect.Type) bool {
+	if is, ok := readers.Load(t); ok {
+		return is.(bool)
+	}
+	is := reflect.PointerTo(t).Implements(unmarshaler)
+	readers.Store(t, is)
+	return is
+}
+
+// mismatch is what match finds. Its place grows from the inside out, so that a document that matches costs no text.
+type mismatch struct{ where, what string }
+
+func mismatchf(format string, args ...any) *mismatch {
+	return &mismatch{what: fmt.Sprintf(format, args...)}
+}
+
+func (m *mismatch) inside(part string) *mismatch {
+	m.where = part + m.where
+	return m
+}
+
+func (m *mismatch) Error() string { return "$" + m.where + ": " + m.what }
 
 // fields lists the members of struct type t by JSON name.
 func fields(t reflect.Type) map[string]field {
@@ -165,7 +207,7 @@ func found(v value) string {
 }
 
 // scalar checks that a value has the JSON type of t, which is none of a struct, map or list.
-func scalar(v value, t reflect.Type, where string) error {
+func scalar(v value, t reflect.Type) *mismatch {
 	ok := true
 	switch v := v.(type) {
 	case *object, []value:
@@ -178,78 +220,74 @@ func scalar(v value, t reflect.Type, where string) error {
 		ok = t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 || t.Kind() != reflect.String && t.Kind() != reflect.Bool && !strings.ContainsAny(string(v), ".eE")
 	}
 	if !ok {
-		return fmt.Errorf("%s: expected %s, found %s", where, called(t), found(v))
+		return mismatchf("expected %s, found %s", called(t), found(v))
 	}
 	return nil
 }
 
 // match checks that the members of v are exactly those that t has, and each of t's type; a type that reads itself is left to
 // encoding/json.
-func match(v value, t reflect.Type, where string) error {
+func match(v value, t reflect.Type) *mismatch {
 	if t.Kind() == reflect.Pointer {
 		if v == nil {
 			return nil
 		}
 		t = t.Elem()
 	}
-	if t == rawMessage || t.Kind() == reflect.Interface || v != nil && reflect.PointerTo(t).Implements(unmarshaler) {
+	if t == rawMessage || t.Kind() == reflect.Interface || v != nil && readsItself(t) {
 		return nil
 	}
 	if v == nil {
-		return fmt.Errorf("%s: expected %s, found null", where, called(t))
+		return mismatchf("expected %s, found null", called(t))
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return matchStruct(v, t, where)
+		return matchStruct(v, t)
 	case reflect.Map:
 		o, ok := v.(*object)
 		if !ok {
-			return fmt.Errorf("%s: expected an object, found %s", where, found(v))
+			return mismatchf("expected an object, found %s", found(v))
 		}
 		for _, key := range o.keys {
-			if err := match(o.values[key], t.Elem(), where+"."+key); err != nil {
-				return err
+			if err := match(o.values[key], t.Elem()); err != nil {
+				return err.inside("." + key)
 			}
 		}
 	case reflect.Slice, reflect.Array:
 		a, ok := v.([]value)
 		if !ok {
-			return fmt.Errorf("%s: expected an array, found %s", where, found(v))
+			return mismatchf("expected an array, found %s", found(v))
 		}
 		for i, e := range a {
-			if err := match(e, t.Elem(), fmt.Sprintf("%s[%d]", where, i)); err != nil {
-				return err
+			if err := match(e, t.Elem()); err != nil {
+				return err.inside(fmt.Sprintf("[%d]", i))
 			}
 		}
 	default:
-		return scalar(v, t, where)
+		return scalar(v, t)
 	}
 	return nil
 }
 
-func matchStruct(v value, t reflect.Type, where string) error {
+func matchStruct(v value, t reflect.Type) *mismatch {
 	o, ok := v.(*object)
 	if !ok {
-		return fmt.Errorf("%s: expected an object, found %s", where, found(v))
+		return mismatchf("expected an object, found %s", found(v))
 	}
-	known := fields(t)
+	known := membersOf(t)
 	for _, key := range o.keys {
-		f, ok := known[key]
+		f, ok := known.byName[key]
 		if !ok {
-			return fmt.Errorf("%s: unknown field %q (known: %s)", where, key, names(known))
+			return mismatchf("unknown field %q (known: %s)", key, strings.Join(known.names, ", "))
 		}
-		if err := match(o.values[key], f.typ, where+"."+key); err != nil {
-			return err
+		if err := match(o.values[key], f.typ); err != nil {
+			return err.inside("." + key)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if _, ok := o.values[name]; !ok && !known[name].optional {
-			return fmt.Errorf("%s: field %q is missing", where, name)
+	for _, name := range known.names {
+		if _, ok := o.values[name]; !ok && !known.byName[name].optional {
+			return mismatchf("field %q is missing", name)
 		}
 	}
 	return nil
-}
-
-func names(known map[string]field) string {
-	return strings.Join(slices.Sorted(maps.Keys(known)), ", ")
 }

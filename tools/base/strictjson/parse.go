@@ -1,6 +1,7 @@
 package strictjson
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -100,6 +101,11 @@ func (p *parser) peek() byte {
 	return p.data[p.pos]
 }
 
+var words = []struct {
+	spelled []byte
+	means   value
+}{{[]byte("true"), true}, {[]byte("false"), false}, {[]byte("null"), nil}}
+
 func (p *parser) value(depth int) (value, error) {
 	if depth > maxDepth {
 		return nil, p.errorf("nested deeper than %d levels", maxDepth)
@@ -116,10 +122,10 @@ func (p *parser) value(depth int) (value, error) {
 	case c == 0 && p.pos == len(p.data):
 		return nil, p.errorf("the document ends where a value was expected")
 	}
-	for word, v := range map[string]value{"true": true, "false": false, "null": nil} {
-		if strings.HasPrefix(string(p.data[p.pos:min(len(p.data), p.pos+5)]), word) {
-			p.pos += len(word)
-			return v, nil
+	for _, w := range words {
+		if bytes.HasPrefix(p.data[p.pos:], w.spelled) {
+			p.pos += len(w.spelled)
+			return w.means, nil
 		}
 	}
 	return nil, p.errorf("expected a value, found %q", p.data[p.pos])
@@ -144,7 +150,7 @@ func (p *parser) object(depth int) (value, error) {
 		if _, ok := o.values[key]; ok {
 			return nil, p.errorf("duplicate key %q", key)
 		}
-		fold := strings.ToLower(strings.ToUpper(key))
+		fold := foldedKey(key)
 		if other, ok := folded[fold]; ok {
 			return nil, p.errorf("keys %q and %q differ only in case", other, key)
 		}
@@ -196,9 +202,29 @@ func (p *parser) array(depth int) (value, error) {
 	}
 }
 
+// foldedKey is the same for keys that differ only in case.
+func foldedKey(key string) string {
+	for i := range len(key) {
+		if c := key[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
+			return strings.ToLower(strings.ToUpper(key))
+		}
+	}
+	return key // what nearly every key is
+}
+
 func (p *parser) string() (string, error) {
 	p.pos++
+	// Until the first escape, and mostly there is none, a text is what stands in the document.
+	begin := p.pos
+	for p.pos < len(p.data) && p.data[p.pos] != '"' && p.data[p.pos] != '\\' && p.data[p.pos] >= 0x20 {
+		p.pos++
+	}
+	if p.pos < len(p.data) && p.data[p.pos] == '"' {
+		p.pos++
+		return string(p.data[begin : p.pos-1]), nil
+	}
 	var b strings.Builder
+	b.Write(p.data[begin:p.pos])
 	for p.pos < len(p.data) {
 		c := p.data[p.pos]
 		switch {

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -271,19 +270,15 @@ func TestBoundedInputs(t *testing.T) {
 	})
 	t.Run("an archive of zeros", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "x.mlmodelc.tar.gz")
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		w := tar.NewWriter(z)
-		if err := w.WriteHeader(&tar.Header{Name: "zeros", Mode: 0o644, Size: 2 << 30}); err != nil {
+		const size, part = 2 << 30, 1 << 20
+		var header bytes.Buffer
+		if err := tar.NewWriter(&header).WriteHeader(&tar.Header{Name: "zeros", Mode: 0o644, Size: size}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.CopyN(w, zeros{}, 2<<30); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(w.Close(), z.Close()); err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, path, b.Bytes())
+		// A gzip file may have parts: one of zeros is compressed once, and written as often as it takes; 1024 zeros end a tar.
+		b := compressed(t, header.Bytes())
+		b = append(b, bytes.Repeat(compressed(t, make([]byte, part)), size/part)...)
+		writeFile(t, path, append(b, compressed(t, make([]byte, 1024))...))
 		r, err := Inspect("", path, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -292,11 +287,18 @@ func TestBoundedInputs(t *testing.T) {
 	})
 }
 
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
+// compressed is a part of a gzip file.
+func compressed(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // Every operation that other models hold is named with its line and layer where it is not evaluated, or has the wrong arguments.

@@ -159,11 +159,16 @@ func (s *Step) consider(from eval.Traced, v []float32) {
 		return
 	}
 	free := strings.HasSuffix(s.Name, "attn.query") || strings.HasSuffix(s.Name, "attn.key")
+	step := max(1, len(v)/256)
 	for _, crossed := range []bool{false, true} {
-		if rough := s.compare(v, crossed, free, max(1, len(v)/256)); rough < 3 || rough < s.SNR-20 {
+		snr := s.compare(v, crossed, free, step)
+		if snr < 3 || snr < s.SNR-20 {
 			continue
 		}
-		if snr := s.compare(v, crossed, free, 1); snr > s.SNR {
+		if step > 1 {
+			snr = s.compare(v, crossed, free, 1)
+		}
+		if snr > s.SNR {
 			s.SNR, s.Op, s.Value, s.Line = snr, from.Op, from.Name, from.Line
 			if s.Inner {
 				continue // nothing is asked of its increments
@@ -191,15 +196,24 @@ const exact = 400
 // stands anywhere between queries, keys and scores.
 func (s *Step) compare(v []float32, crossed, free bool, step int) float64 {
 	var rr, rc, cc float64
-	for i := 0; i < len(v); i += step {
-		j := i
-		if crossed {
-			j = i%s.columns*s.rows + i/s.columns
-		}
+	// Where want's i-th element lies in v: i, or one column further for each element of a row.
+	ahead, row, column := 1, 0, 0
+	if crossed {
+		ahead = s.rows
+	}
+	for i, j := 0, 0; i < len(v); i += step {
 		r, c := float64(s.want[i]), float64(v[j])
 		rr += r * r
 		rc += r * c
 		cc += c * c
+		if j += step * ahead; !crossed {
+			continue
+		}
+		if column += step; column >= s.columns {
+			row += column / s.columns
+			column %= s.columns
+			j = column*s.rows + row
+		}
 	}
 	noise := cc - 2*rc + rr
 	if free && rc != 0 {

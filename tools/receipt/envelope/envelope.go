@@ -66,23 +66,24 @@ func Sign(ctx context.Context, key *Key, payload []byte) ([]byte, error) {
 
 // Parse reads an envelope or a Sigstore bundle. Nothing about it is believed yet.
 func Parse(data []byte) (*Envelope, error) {
+	d := document{}
+	err := strictjson.Decode(data, &d)
+	if err == nil {
+		return decode(d)
+	}
 	kind := struct {
 		MediaType     *string `json:"mediaType"`
 		PredicateType *string `json:"predicateType"`
 	}{}
-	// A first look only: the strict readers below decide.
+	// A look at what it is instead, only to name it.
 	_ = json.Unmarshal(data, &kind)
-	if kind.PredicateType != nil {
+	switch {
+	case kind.PredicateType != nil:
 		return nil, reason.Errorf(reason.UnsignedEnvelope, "signed file", "an envelope with a signature", "a bare statement of predicate type %q", *kind.PredicateType)
-	}
-	if kind.MediaType != nil {
+	case kind.MediaType != nil:
 		return parseBundle(data)
 	}
-	d := document{}
-	if err := strictjson.Decode(data, &d); err != nil {
-		return nil, reason.Errorf(reason.EnvelopeMalformed, "signed file", "a DSSE envelope", "%v", err)
-	}
-	return decode(d)
+	return nil, reason.Errorf(reason.EnvelopeMalformed, "signed file", "a DSSE envelope", "%v", err)
 }
 
 func decode(d document) (*Envelope, error) {

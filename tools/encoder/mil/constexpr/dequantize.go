@@ -165,23 +165,39 @@ func blocks(name string, shape, params []int64) (*stepper, error) {
 }
 
 func (s *stepper) each(fn func(i, block int64)) {
+	s.runs(func(first, end, block int64) {
+		for i := first; i < end; i++ {
+			fn(i, block)
+		}
+	})
+}
+
+// runs gives elements that follow each other in one block together.
+func (s *stepper) runs(fn func(first, end, block int64)) {
 	if product(s.shape) == 0 {
 		return // the other extents may be anything
 	}
+	// The axes from the last one that is divided on: within a block of it, all is one run.
+	last := len(s.shape) - 1
+	for last > 0 && s.size[last] == s.shape[last] {
+		last--
+	}
 	i := int64(0)
-	s.walk(0, 0, &i, fn)
+	s.walk(0, last, 0, product(s.shape[last+1:]), &i, fn)
 }
 
-func (s *stepper) walk(axis int, block int64, i *int64, fn func(i, block int64)) {
-	last := axis == len(s.shape)-1
-	for j := range s.shape[axis] {
+func (s *stepper) walk(axis, last int, block, inner int64, i *int64, fn func(first, end, block int64)) {
+	for j := int64(0); j < s.shape[axis]; {
 		b := block + j/s.size[axis]*s.step[axis]
-		if last {
-			fn(*i, b)
-			*i++
+		if axis < last {
+			s.walk(axis+1, last, b, inner, i, fn)
+			j++
 			continue
 		}
-		s.walk(axis+1, b, i, fn)
+		end := *i + s.size[axis]*inner
+		fn(*i, end, b)
+		*i = end
+		j += s.size[axis]
 	}
 }
 

@@ -131,5 +131,28 @@ func (e elements) set(i int64, from elements, j int64) {
 	copy(e.data[i*e.size:(i+1)*e.size], from.data[j*e.size:])
 }
 
+// gather copies the elements of from that codes count from base on to the elements from i on.
+func (e elements) gather(i int64, from elements, base int64, codes []byte) {
+	to, table := e.data[i*e.size:], from.data[base*e.size:]
+	switch e.size {
+	case 1:
+		for k, c := range codes {
+			to[k] = table[c]
+		}
+	case 2:
+		for k, c := range codes {
+			binary.NativeEndian.PutUint16(to[2*k:], binary.NativeEndian.Uint16(table[2*int(c):]))
+		}
+	case 4:
+		for k, c := range codes {
+			binary.NativeEndian.PutUint32(to[4*k:], binary.NativeEndian.Uint32(table[4*int(c):]))
+		}
+	default:
+		for k, c := range codes {
+			e.set(i+int64(k), from, base+int64(c))
+		}
+	}
+}
+
 // packed is the elements as a tensor stores them.
 func (e elements) packed() []byte { return pack(e.data, e.dtype) }

@@ -121,6 +121,10 @@ func (p *palette) lookUp(codes []byte) ([]byte, error) {
 		return nil, err
 	}
 	from, to := unpackedElements(lut), newElements(lut.DType, product(p.result.Shape))
+	if p.width == 1 {
+		p.steps.runs(func(first, end, block int64) { to.gather(first, from, block*p.entries, codes[first:end]) })
+		return to.packed(), nil
+	}
 	p.steps.each(func(i, block int64) {
 		// An index becomes width elements along the axis.
 		first := i/p.inner*p.inner*p.width + i%p.inner

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,15 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/power"
 )
+
+// TestMain lets more tests run side by side than there are processors: they wait for the programs that they start.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // said is what a run of whisper-cli prints, as far as a session reads it.
 const said = `echo "whisper_init_state: Core ML model loaded" >&2
@@ -80,6 +90,7 @@ func mustRun(t *testing.T, p *Plan) *measure.Submission {
 // TestOrder holds which runs a session has, in which order: cold, discarded and warm by turns, then pairs whose order
 // alternates.
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	p := newPlan(t, said, said)
 	p.Pairs = 8
 	s := mustRun(t, p)
@@ -129,6 +140,7 @@ func TestOrder(t *testing.T) {
 
 // TestRunRecord holds what a run leaves: times with counts, words by digest, memory at its three points, and both peaks.
 func TestRunRecord(t *testing.T) {
+	t.Parallel()
 	p := newPlan(t, "x=$(head -c 20000000 /dev/zero | tr '\\0' a)\n"+said+"sleep 0.3\n")
 	s := mustRun(t, p)
 	for _, r := range s.Arms[0].Runs {
@@ -176,6 +188,7 @@ func TestWorld(t *testing.T) {
 
 // TestFailedRuns holds that runs which fail stay in the table and make no figure.
 func TestFailedRuns(t *testing.T) {
+	t.Parallel()
 	for script, exit := range map[string]string{"exit 3": "code 3", "kill -9 $$": "signal 9", "kill -11 $$": "signal 11"} {
 		s := mustRun(t, newPlan(t, script))
 		if len(s.Arms[0].Runs) != 5 {
@@ -216,6 +229,7 @@ func TestMemoryEmergency(t *testing.T) {
 
 // TestFitRefusal holds that a model which cannot fit is refused before anything is staged.
 func TestFitRefusal(t *testing.T) {
+	t.Parallel()
 	p := newPlan(t, said)
 	var header []byte
 	for _, v := range []uint32{0x67676d6c, 51864, 1500, 1 << 18, 1 << 12, 1 << 12, 448, 1 << 18, 1 << 12, 1 << 12, 80, 1} {
@@ -230,6 +244,7 @@ func TestFitRefusal(t *testing.T) {
 // TestReports holds what public reports show of runs whose time is no figure though the program ended with 0, and of log lines that say
 // nothing of how cold a run was. The submission stays readable.
 func TestReports(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
 		failed bool
@@ -249,6 +264,7 @@ sleep 0.2`, true},
 		"a first run, every time": {`echo "whisper_init_state: first run on a device may take a while ..." >&2` + "\n" + said, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := mustRun(t, newPlan(t, c.script))
 			kinds := []measure.Kind{}
 			for _, r := range s.Arms[0].Runs {
@@ -266,6 +282,7 @@ sleep 0.2`, true},
 
 // TestInterrupted holds that a session which is stopped keeps what it has, and that each run was saved when it ended.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	p := newPlan(t, said+"test -f first || { touch first; exit 0; }; exec sleep 600")
 	ctx, cancel := context.WithCancel(t.Context())
 	saved := 0
@@ -304,6 +321,7 @@ func (m *meter) Begin() (func() (power.Reading, error), error) {
 
 // TestEnergy holds that power is beside every run with the idle baseline, and that without an instrument nothing starts.
 func TestEnergy(t *testing.T) {
+	t.Parallel()
 	p := newPlan(t, said)
 	p.Mode, p.Power = measure.Energy, &meter{[]float64{5, 20}}
 	short := *p.Protocol
@@ -348,6 +366,7 @@ func TestRefusedPlans(t *testing.T) {
 
 // TestSustained holds that runs go on until the time is over, and that a shorter time than the protocol's is said to make no figure.
 func TestSustained(t *testing.T) {
+	t.Parallel()
 	p := newPlan(t, said)
 	p.Mode, p.SustainedFor = measure.Sustained, 1500*time.Millisecond
 	var progress bytes.Buffer
@@ -373,6 +392,7 @@ func TestSustained(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	p := newPlan(t, "echo 'cannot go on' >&2; exit 1")
 	var b bytes.Buffer
 	p.Progress = &b
