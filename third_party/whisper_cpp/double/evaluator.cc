@@ -1,7 +1,6 @@
 #include "third_party/whisper_cpp/double/evaluator.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -44,8 +43,9 @@ constexpr uint32_t kMaxMessage = 1 << 16;
 constexpr uint32_t kMaxRank = 16;
 constexpr uint64_t kMaxBytes = uint64_t(1) << 32;
 
-// How long a process may take to end after it was told to, in steps of 10 ms.
-constexpr int kGoodbyeSteps = 500;
+// How long a process may take to end after it was told to, and the pauses between looks at it, in microseconds: most end within
+// the first, and who takes longer is looked at less often.
+constexpr useconds_t kGoodbye = 5000000, kFirstPause = 200, kLongestPause = 10000;
 
 // Blocks SIGPIPE for this thread, and takes away the one that a write here has caused. A library must not
 // change the process's own disposition.
@@ -323,12 +323,13 @@ std::string Evaluator::finish() {
     }
     int status = 0;
     pid_t ended = 0;
-    for (int i = 0; i < kGoodbyeSteps && ended == 0; i++) {
+    useconds_t pause = kFirstPause;
+    for (useconds_t waited = 0; waited < kGoodbye && ended == 0; waited += pause, pause = std::min(2 * pause, kLongestPause)) {
         ended = waitpid(pid, &status, WNOHANG);
         if (ended < 0 && errno == EINTR) {
             ended = 0;
         } else if (ended == 0) {
-            poll(nullptr, 0, 10);
+            usleep(pause);
         }
     }
     bool killed = false;
