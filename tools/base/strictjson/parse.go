@@ -67,6 +67,9 @@ func notText(data []byte) string {
 	if strings.TrimSpace(string(data[:min(len(data), 64)])) == "" && strings.TrimSpace(string(data)) == "" {
 		return "an empty file"
 	}
+	if utf8.Valid(data) {
+		return ""
+	}
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size <= 1 {

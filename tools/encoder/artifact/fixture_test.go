@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -95,6 +96,8 @@ var master = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	// Each case leaves much behind at once and keeps little.
+	debug.SetGCPercent(400)
 	code := m.Run()
 	if dir, err := master(); err == nil {
 		_ = os.RemoveAll(dir)

@@ -196,24 +196,39 @@ const exact = 400
 // stands anywhere between queries, keys and scores.
 func (s *Step) compare(v []float32, crossed, free bool, step int) float64 {
 	var rr, rc, cc float64
-	// Where want's i-th element lies in v: i, or one column further for each element of a row.
-	ahead, row, column := 1, 0, 0
+	want := s.want[:len(v)]
 	if crossed {
-		ahead = s.rows
-	}
-	for i, j := 0, 0; i < len(v); i += step {
-		r, c := float64(s.want[i]), float64(v[j])
-		rr += r * r
-		rc += r * c
-		cc += c * c
-		if j += step * ahead; !crossed {
-			continue
+		// Row by row, as want lies.
+		for i, row, column := 0, 0, 0; i < len(v); i += step {
+			r, c := float64(want[i]), float64(v[column*s.rows+row])
+			rr += r * r
+			rc += r * c
+			cc += c * c
+			for column += step; column >= s.columns; column -= s.columns {
+				row++
+			}
 		}
-		if column += step; column >= s.columns {
-			row += column / s.columns
-			column %= s.columns
-			j = column*s.rows + row
+	} else {
+		// Two sums of each, since an addition waits for the one before.
+		var rr2, rc2, cc2 float64
+		i := 0
+		for ; i+step < len(v); i += 2 * step {
+			r, c := float64(want[i]), float64(v[i])
+			rr += r * r
+			rc += r * c
+			cc += c * c
+			r, c = float64(want[i+step]), float64(v[i+step])
+			rr2 += r * r
+			rc2 += r * c
+			cc2 += c * c
 		}
+		if i < len(v) {
+			r, c := float64(want[i]), float64(v[i])
+			rr += r * r
+			rc += r * c
+			cc += c * c
+		}
+		rr, rc, cc = rr+rr2, rc+rc2, cc+cc2
 	}
 	noise := cc - 2*rc + rr
 	if free && rc != 0 {

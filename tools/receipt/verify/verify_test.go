@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -34,6 +35,12 @@ type scene struct {
 }
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+// TestMain lets the heap grow further between collections: each case leaves much behind at once and keeps little.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
 
 func newScene(t testing.TB) *scene {
 	t.Helper()
