@@ -173,7 +173,7 @@ func TestLooksLike(t *testing.T) {
 		"an HTML page":                                        "\n<!DOCTYPE html><html>",
 		"a GGUF file":                                         "GGUF\x03\x00\x00\x00",
 		"a big-endian ggml file":                              "ggml\x00\x00\xca\x98",
-		"a gzip file: unpack it":                                         "\x1f\x8b\x08\x00",
+		"a gzip file: unpack it":                              "\x1f\x8b\x08\x00",
 		"a safetensors file":                                  "\x10\x00\x00\x00\x00\x00\x00\x00{\"a\":{}}",
 		"a JSON document":                                     "[{\"metadataOutputVersion\":\"3.0\"}]",
 		"a CTranslate2 model":                                 "\x06\x00\x00\x00\x0c\x00WhisperSpec\x00\x03\x00\x00\x00",
