@@ -90,11 +90,10 @@ func (p *pairing) readAfter(main *mil.Function, before *dataflow.Step, count int
 			}
 		}
 	}
-	for _, views := range p.views {
-		for _, v := range views {
-			if len(holds[v.w.name]) == 0 && !v.w.zero {
-				holds[v.w.name] = []string{"the constant " + v.w.name + ", which is none of the .bin's"}
-			}
+	shapes := append(p.pieces(), p.wholes()...)
+	for _, w := range p.weights {
+		if len(holds[w.name]) == 0 && !w.zero && slices.ContainsFunc(shapes, func(s []int64) bool { return len(viewsOf(w, s)) > 0 }) {
+			holds[w.name] = []string{"the constant " + w.name + ", which is none of the .bin's"}
 		}
 	}
 	after := 0

@@ -1,10 +1,8 @@
 package artifact
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -92,9 +90,16 @@ type pairing struct {
 	// found says by what each tensor was matched, piece by piece.
 	found      map[string][]match
 	unreadable []string
-	// room and raw are the memory that a tensor and a weight are read into.
-	room, steps []float32
-	raw         []byte
+	// weights are those that are looked through, and indexed the extents of which views were made.
+	weights []*weight
+	extents [][]int64
+	indexed map[string]bool
+	// compressed says that one of the weights is.
+	compressed bool
+	// last is the compressed weight that was decompressed last, and raw the memory that pieces of weights are read into.
+	last     *weight
+	lastData []byte
+	raw      []byte
 }
 
 // match is a tensor, or a piece of one, and where it stands.
@@ -109,7 +114,7 @@ type match struct {
 
 // forget drops what only finding tensors needs.
 func (p *pairing) forget() {
-	p.room, p.steps = nil, nil
+	p.last, p.lastData, p.raw = nil, nil, nil
 	for _, views := range p.views {
 		for _, v := range views {
 			v.samples = nil
@@ -123,9 +128,14 @@ func (m match) bare() match {
 	return m
 }
 
+// lookingThrough is a pairing with some of the weights.
+func lookingThrough(m *ggml.Model, list []*weight, d *decompressor) *pairing {
+	return &pairing{model: m, d: d, Pairing: Pairing{Rule: ruleExact}, views: map[string][]*view{}, found: map[string][]match{}, weights: list, indexed: map[string]bool{},
+		compressed: slices.ContainsFunc(list, func(w *weight) bool { return w.op != nil })}
+}
+
 // newPairing looks for every encoder tensor of the model among the weights.
 func newPairing(m *ggml.Model, list []*weight, d *decompressor) (*pairing, error) {
-	p := &pairing{model: m, d: d, Pairing: Pairing{Rule: ruleExact}, views: map[string][]*view{}, found: map[string][]match{}}
 	var read, unread []*weight
 	for _, w := range list {
 		if w.live {
@@ -134,17 +144,16 @@ func newPairing(m *ggml.Model, list []*weight, d *decompressor) (*pairing, error
 			unread = append(unread, w)
 		}
 	}
+	p := lookingThrough(m, read, d)
 	if len(unread) > 0 {
-		p.unread = &pairing{model: m, d: d, views: map[string][]*view{}, found: map[string][]match{}}
-		if err := p.unread.index(unread, p.shapes()); err != nil {
+		p.unread = lookingThrough(m, unread, d)
+		if err := p.unread.index(p.wholes()); err != nil {
 			return nil, err
 		}
-		p.unread.raw = nil
 	}
-	if err := p.index(read, p.shapes()); err != nil {
+	if err := p.index(p.wholes()); err != nil {
 		return nil, err
 	}
-	p.raw = nil
 	for _, t := range m.Tensors {
 		if !strings.HasPrefix(t.Name, "encoder.") {
 			continue
@@ -220,51 +229,27 @@ func (e *encoder) pairingFaults(p *pairing) {
 	}
 }
 
-// shapes are the extents of what may be found: the model's tensors, and their pieces for one head.
-func (p *pairing) shapes() [][]int64 {
+// pieces are the extents of what may be found of tensors: their part for one head.
+func (p *pairing) pieces() [][]int64 {
 	h := p.model.Hyperparameters
 	state, width := int64(h.AudioState), int64(h.AudioState/h.AudioHead)
-	list := [][]int64{{width, state}, {state, width}, {width}}
+	return [][]int64{{width, state}, {state, width}, {width}}
+}
+
+// wholes are the extents of the model's tensors.
+func (p *pairing) wholes() [][]int64 {
+	if p.extents != nil {
+		return p.extents
+	}
+	var list [][]int64
 	for _, t := range p.model.Tensors {
 		if strings.HasPrefix(t.Name, "encoder.") {
 			list = append(list, squeeze(t.Shape()))
 		}
 	}
 	slices.SortFunc(list, slices.Compare)
-	return slices.CompactFunc(list, slices.Equal)
-}
-
-// sections reads weights without mapping whole files into memory.
-type sections interface {
-	Section(mil.BlobRef) (mil.DType, *io.SectionReader, error)
-}
-
-// stored gives the type and the bytes of a weight, those of a compressed one
-// decompressed.
-func (p *pairing) stored(w *weight) (ggml.Type, io.ReaderAt, error) {
-	typ, ok := floatTypes[w.typ]
-	if !ok {
-		return 0, nil, fmt.Errorf("type %s: %w", w.typ, errUnsupported)
-	}
-	if w.op != nil {
-		t, err := p.d.values(w.op)
-		return typ, bytes.NewReader(t.Data), err
-	}
-	if s, ok := p.d.weights.(sections); ok && w.value != nil && w.value.Blob != nil {
-		d, data, err := s.Section(*w.value.Blob)
-		if err != nil {
-			return 0, nil, err
-		}
-		if size, err := blobSize(w.value); err != nil || d != w.typ || size != data.Size() {
-			return 0, nil, fmt.Errorf("%d bytes of %s for %s", data.Size(), d, w.value.Type)
-		}
-		return typ, data, nil
-	}
-	t, err := mil.Resolve(w.value, p.d.weights)
-	if err != nil {
-		return 0, nil, err
-	}
-	return typ, bytes.NewReader(t.Data), nil
+	p.extents = slices.CompactFunc(list, slices.Equal)
+	return p.extents
 }
 
 // find looks for one tensor and records what came of it.
@@ -277,12 +262,16 @@ func (p *pairing) find(t ggml.Tensor) error {
 	if err != nil {
 		return err
 	}
-	usual, folded, err := p.forms(x)
+	usual, err := p.usual(x)
 	if err != nil {
 		return err
 	}
 	m, c, err := p.best(x, usual)
 	if err == nil && (c == nil || !c.ok()) {
+		folded, e := p.folded(x)
+		if e != nil {
+			return e
+		}
 		var more match
 		var d *comparison
 		if more, d, err = p.best(x, folded); err == nil && d != nil && (d.ok() || c == nil) {
@@ -364,7 +353,10 @@ func (p *pairing) split(t *target, forms []*form) (bool, error) {
 	var all []match
 	var sums []*comparison
 	for at := range heads {
-		piece := t.part(heads, at, columns)
+		piece, err := p.part(t, heads, at, columns)
+		if err != nil {
+			return false, err
+		}
 		m, c, err := p.best(piece, forms)
 		if err != nil || c == nil || !c.ok() {
 			return false, err

@@ -166,19 +166,23 @@ func (p *pairing) take(values []float32, t ggml.Tensor, m match) error {
 	if p.untouched(t, m) {
 		return nil
 	}
-	x, err := p.whole(m.view.w)
-	if err != nil {
+	if m.form.shift == nil && m.count == 1 {
+		v, err := p.restored(t, m, 0, m.view.n)
+		copy(values, v)
 		return err
 	}
+	x := p.window(m.view)
 	shift := m.form.shift
 	if shift != nil {
 		// With the encoder's own values.
-		if shift, _, err = through(m.form.by, p.own); err != nil {
+		var err error
+		if shift, _, err = p.through(m.form.by, p.own, p.rows()); err != nil {
 			return err
 		}
 	}
 	for i := range m.view.n {
-		v := x.value(m.view.index(i)) / m.form.scale
+		v, _ := x.at(i)
+		v /= m.form.scale
 		if shift != nil {
 			v -= shift[i]
 		}
@@ -191,7 +195,7 @@ func (p *pairing) take(values []float32, t ggml.Tensor, m match) error {
 		}
 		values[m.position(i)] = v
 	}
-	return nil
+	return x.err
 }
 
 // untouched says that a match has the tensor's values just as the .bin has them.

@@ -22,7 +22,11 @@ func (p *pairing) best(t *target, forms []*form) (match, *comparison, error) {
 	var near match
 	var nearest *comparison
 	var unsupported error
-	for i, r := range p.rank(t, forms) {
+	list, err := p.rank(t, forms)
+	if err != nil {
+		return near, nil, err
+	}
+	for i, r := range list {
 		if i > 0 && (r.distance > farApart && r.view.w.op == nil || i == maxTries) {
 			break
 		}
@@ -52,23 +56,30 @@ const maxTries = 64
 
 // rank sorts the views of a tensor's extents by how near their samples are. Of those that agree alike, one that no
 // other tensor was matched with comes first.
-func (p *pairing) rank(t *target, forms []*form) []ranked {
+func (p *pairing) rank(t *target, forms []*form) ([]ranked, error) {
+	key := fmt.Sprint(t.shape)
+	if !p.indexed[key] {
+		// Pieces of tensors are looked for in no encoder that is known but those of other converters, so their views are made then.
+		if err := p.index(p.unindexed()); err != nil {
+			return nil, err
+		}
+	}
 	var list []ranked
-	want := make([]float32, sampleCount(t.n()))
+	want := make([]float32, len(t.samples))
 	own := make([]float32, len(want)) // without the form's scale, so that forms are alike that differ in it alone
-	low, high := slices.Min(t.values), slices.Max(t.values)
 	for _, f := range forms {
 		unscaled := *f
 		unscaled.scale = 1
-		for k := range want {
-			want[k], own[k] = f.want(t, place(k, t.n())), unscaled.want(t, place(k, t.n()))
+		for k, v := range t.samples {
+			at := place(k, len(t.samples), t.n())
+			want[k], own[k] = f.want(v, at), unscaled.want(v, at)
 		}
-		for _, v := range p.views[fmt.Sprint(t.shape)] {
+		for _, v := range p.views[key] {
 			r := ranked{match: match{target: t, view: v, form: f, count: 1}, apart: apart(want, v.samples)}
 			r.distance = r.apart
 			if v.w.op != nil {
 				r.distance = min(r.distance, uncorrelated(own, v.samples))
-				r.span = math.Abs(float64(low*f.scale-v.low))+math.Abs(float64(high*f.scale-v.high)) < float64(high-low)*float64(f.scale)/sameSpan
+				r.span = math.Abs(float64(t.low*f.scale-v.low))+math.Abs(float64(t.high*f.scale-v.high)) < float64(t.high-t.low)*float64(f.scale)/sameSpan
 			}
 			list = append(list, r)
 		}
@@ -91,7 +102,12 @@ func (p *pairing) rank(t *target, forms []*form) []ranked {
 		}
 		return 0
 	})
-	return list
+	return list, nil
+}
+
+// unindexed are the extents of pieces of which no views were made.
+func (p *pairing) unindexed() [][]int64 {
+	return slices.DeleteFunc(p.pieces(), func(s []int64) bool { return p.indexed[fmt.Sprint(s)] })
 }
 
 // level gives the forms of one compressed view that differ in their scale alone the distance of the nearest, so that their

@@ -1,15 +1,12 @@
 package artifact
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/reference"
 )
 
-// rows gives what tensors does by rows. What is stored row by row is read so. Other forms need the tensor whole, of
-// which one is kept.
+// rows gives what tensors does by rows. A tensor in one piece is read so. Others, those in pieces of one head and the biases
+// that others went into, are read whole, of which one is kept.
 func (p *pairing) rows() reference.Rows {
 	var kept string
 	var whole []float32
@@ -42,33 +39,35 @@ func (p *pairing) stretch(t ggml.Tensor, first, n int64) ([]float32, error) {
 	switch {
 	case len(ms) == 0 || len(ms) == 1 && p.untouched(t, ms[0]):
 		return p.model.Part(t, first, n)
-	case len(ms) > 1 || ms[0].count != 1 || ms[0].view.w.op != nil || ms[0].view.col != 1 || !ms[0].form.plain():
+	case len(ms) > 1 || ms[0].count != 1 || ms[0].form.shift != nil:
 		return nil, nil
 	}
-	v := ms[0].view
-	typ, data, err := p.stored(v.w)
+	return p.restored(t, ms[0], first, n)
+}
+
+// restored gives n of a match's values from one on as the tensor has them: without the factors that they were stored with. Where
+// a gain is zero, nothing tells the value, and the .bin's is taken.
+func (p *pairing) restored(t ggml.Tensor, m match, first, n int64) ([]float32, error) {
+	values, err := p.elements(m.view, first, n)
 	if err != nil {
 		return nil, err
 	}
-	info, _ := typ.Info()
-	raw := make([]byte, n*info.BlockBytes)
-	for i := first; i < first+n; {
-		run := min(first+n-i, v.cols-i%v.cols)
-		b := raw[(i-first)*info.BlockBytes:][:run*info.BlockBytes]
-		if got, err := data.ReadAt(b, v.index(i)*info.BlockBytes); got < len(b) {
-			if err == nil {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, fmt.Errorf("read weight %s: %w", v.w.name, err)
-		}
-		i += run
-	}
-	values := make([]float32, n)
-	if err := ggml.Decode(typ, values, raw); err != nil {
-		return nil, err
-	}
+	var own []float32
 	for i := range values {
-		values[i] /= ms[0].form.scale
+		values[i] /= m.form.scale
+		if m.form.gain == nil {
+			continue
+		}
+		if g := m.form.gain(first + int64(i)); g != 0 {
+			values[i] /= g
+			continue
+		}
+		if own == nil {
+			if own, err = p.model.Part(t, first, n); err != nil {
+				return nil, err
+			}
+		}
+		values[i] = own[i]
 	}
 	return values, nil
 }

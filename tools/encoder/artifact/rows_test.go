@@ -198,9 +198,9 @@ func TestRowsAreTheTensors(t *testing.T) {
 		alone[name] = part != nil
 	}
 	for name, want := range map[string]bool{
-		"blocks.0.attn.key.weight": true, "blocks.0.attn.value.bias": true, "blocks.0.attn.out.weight": false, "blocks.1.attn.query.weight": true,
-		"blocks.1.attn.key.weight": true, "blocks.1.attn.value.weight": true, "blocks.1.attn.out.weight": false, "blocks.0.mlp.0.weight": false,
-		"blocks.0.mlp.0.bias": false, "blocks.0.mlp.2.weight": true, "blocks.1.mlp.0.weight": false, "blocks.1.mlp.2.weight": true, "conv1.weight": true, "conv2.weight": true,
+		"blocks.0.attn.key.weight": true, "blocks.0.attn.value.bias": true, "blocks.0.attn.out.weight": true, "blocks.1.attn.query.weight": true,
+		"blocks.1.attn.key.weight": true, "blocks.1.attn.value.weight": true, "blocks.1.attn.out.weight": false, "blocks.0.mlp.0.weight": true,
+		"blocks.0.mlp.0.bias": false, "blocks.0.mlp.2.weight": true, "blocks.1.mlp.0.weight": true, "blocks.1.mlp.2.weight": true, "conv1.weight": true, "conv2.weight": true,
 	} {
 		if alone[name] != want {
 			t.Errorf("%s is read by rows: %v, want %v", name, alone[name], want)

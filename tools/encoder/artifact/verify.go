@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 
@@ -115,23 +116,30 @@ func gridFactor(t ggml.Type) float32 {
 	return 3
 }
 
-// whole is a weight in memory: its values and what is known of how far those that
+// opened is a view of a weight: its values and what is known of how far those that
 // were compressed may lie below and above them, by index. below and above are nil
 // where values are exact, kept where none was set to zero.
-type whole struct {
+type opened struct {
+	// viewed says that the index is the view's, and not the weight's. from is what such values are read from.
+	viewed                    bool
+	from                      *windows
 	value, below, above, kept func(int64) float32
 	rms                       float64
 }
 
 // compare compares a tensor with a view of a weight. turn reads the tensor that many values further on: what
 // compares as well with that says nothing. A hasty comparison ends where it is clear that the two do not agree.
-func (t *target) compare(x *whole, v *view, f *form, turn int64, hasty bool) *comparison {
-	c := &comparison{n: t.n(), bounded: t.steps != nil || x.below != nil || x.rms > 0 || !f.plain(), rms: x.rms, linear: x.below != nil && x.rms == 0 && t.steps == nil}
+func (t *target) compare(x *opened, v *view, f *form, turn int64, hasty bool) *comparison {
+	graded := t.quantised()
+	c := &comparison{n: t.n(), bounded: graded || x.below != nil || x.rms > 0 || !f.plain(), rms: x.rms, linear: x.below != nil && x.rms == 0 && !graded}
 	factor := gridFactor(t.typ) * f.scale
 	if turn > 0 {
 		turn %= t.n()
 	}
 	for i := range t.n() {
+		if t.read.err != nil || x.err() != nil {
+			break
+		}
 		if hasty && (c.far > 0 || c.wrong > 0 && !c.bounded) {
 			break
 		}
@@ -139,12 +147,16 @@ func (t *target) compare(x *whole, v *view, f *form, turn int64, hasty bool) *co
 		if j >= t.n() {
 			j -= t.n()
 		}
-		at := v.index(i)
-		want := f.want(t, j)
-		below := f.slack(t, j, want)
-		if t.steps != nil {
-			below += t.steps[j] * factor
-			c.steps += float64(t.steps[j]*f.scale) * float64(t.steps[j]*f.scale)
+		at := i
+		if !x.viewed {
+			at = v.index(i)
+		}
+		own, step := t.read.at(j)
+		want := f.want(own, j)
+		below := f.slack(j, want)
+		if graded {
+			below += step * factor
+			c.steps += float64(step*f.scale) * float64(step*f.scale)
 		}
 		grid := below > 0 && f.plain()
 		above := below
@@ -153,10 +165,11 @@ func (t *target) compare(x *whole, v *view, f *form, turn int64, hasty bool) *co
 			c.addStep(b, a)
 			below, above = min(below+b, math.MaxFloat32), min(above+a, math.MaxFloat32)
 		}
-		c.value(x.value(at), want, below, above, x.kept != nil && x.kept(at) == 0)
+		value := x.value(at)
+		c.value(value, want, below, above, x.kept != nil && x.kept(at) == 0)
 		if grid && x.below == nil {
 			// A value that lies off the .bin's grid by more than the roundings of scaling and of float16 was not made from the .bin's own.
-			c.offGrid = c.offGrid || math.Abs(float64(x.value(at))-float64(want)) > math.Abs(float64(want))/512
+			c.offGrid = c.offGrid || math.Abs(float64(value)-float64(want)) > math.Abs(float64(want))/512
 			c.finer = c.finer || c.offGrid
 		}
 	}
@@ -219,18 +232,18 @@ func (p *pairing) verify(t *target, v *view, f *form, hasty bool) (*comparison, 
 			return &comparison{n: t.n()}, err
 		}
 	}
-	x, err := p.whole(v.w)
+	x, err := p.opened(v)
 	if err != nil {
 		return nil, err
 	}
 	c := t.compare(x, v, f, 0, hasty)
 	if c.ok() && (x.rms > 0 || c.distance() > unrelated) {
 		// Coarse palettes allow much. Where they allow the tensor's values in any other order, they say nothing.
-		if other := t.compare(x, v, f, t.n()/2+1, true); other.wrong == 0 {
+		if other := t.compare(x, v, f, t.n()/2+1, true); other.wrong == 0 && x.err() == nil {
 			return c, fmt.Errorf("weight %s: %w: too coarse to tell whose it is", v.w.name, errUnsupported)
 		}
 	}
-	return c, nil
+	return c, errors.Join(t.read.err, x.err())
 }
 
 // piece is how many bytes are compared or decoded at a time: whole values of every type.
@@ -262,35 +275,30 @@ func (p *pairing) identical(t *target, w *weight) (bool, error) {
 	return true, nil
 }
 
-func (p *pairing) whole(w *weight) (*whole, error) {
-	if w.op != nil {
-		return p.decompressed(w.op)
+// err is the first failure to read.
+func (x *opened) err() error {
+	if x.from == nil {
+		return nil
 	}
-	if w.elements() > maxDense {
-		return nil, fmt.Errorf("weight %s has %d values, the limit is %d", w.name, w.elements(), maxDense)
-	}
-	typ, data, err := p.stored(w)
-	if err != nil {
-		return nil, err
-	}
-	info, _ := typ.Info()
-	values := make([]float32, w.elements())
-	raw := make([]byte, min(piece, w.elements()*info.BlockBytes))
-	for at := int64(0); at < w.elements(); {
-		b := raw[:min(int64(len(raw)), (w.elements()-at)*info.BlockBytes)]
-		if n, err := data.ReadAt(b, at*info.BlockBytes); n < len(b) {
-			return nil, fmt.Errorf("read weight %s: %w", w.name, err)
-		}
-		n := int64(len(b)) / info.BlockBytes
-		if err := ggml.Decode(typ, values[at:][:n], b); err != nil {
-			return nil, err
-		}
-		at += n
-	}
-	return &whole{value: func(i int64) float32 { return values[i] }}, nil
+	return x.from.err
 }
 
-func (p *pairing) decompressed(op *mil.Op) (*whole, error) {
+// opened prepares a view for comparisons: a compressed weight whole, others piece by piece.
+func (p *pairing) opened(v *view) (*opened, error) {
+	if v.w.op != nil {
+		return p.decompressed(v.w.op)
+	}
+	if _, _, err := p.stored(v.w); err != nil {
+		return nil, err
+	}
+	w := p.window(v)
+	return &opened{viewed: true, from: w, value: func(i int64) float32 {
+		x, _ := w.at(i)
+		return x
+	}}, nil
+}
+
+func (p *pairing) decompressed(op *mil.Op) (*opened, error) {
 	t, err := p.d.values(op)
 	if err != nil {
 		return nil, err
@@ -299,7 +307,7 @@ func (p *pairing) decompressed(op *mil.Op) (*whole, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &whole{rms: b.rms}
+	x := &opened{rms: b.rms}
 	for _, f := range []struct {
 		from *mil.Tensor
 		to   *func(int64) float32

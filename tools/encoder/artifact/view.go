@@ -2,12 +2,12 @@ package artifact
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/reference"
 )
 
 // view is a weight, or a part of one, read as one of the model's tensors may be stored: as it is, transposed, or as
@@ -69,146 +69,56 @@ func matrixViews(rows, columns, r, c int64, visit func(int64), seen bool) {
 	}
 }
 
-// target is a tensor of the model, or a part of one, in memory.
-type target struct {
-	name   string
-	typ    ggml.Type
-	shape  []int64 // without extents of 1
-	values []float32
-	// steps are those of the grid that the values were rounded to; nil for plain types.
-	steps []float32
-}
+// Numbers of values at which views are compared first: of whole tensors, and of the pieces of one head, of which a matrix
+// has many.
+const (
+	samples      = 512
+	pieceSamples = 128
+)
 
-func (t *target) n() int64 { return int64(len(t.values)) }
-
-// part is the block of rows and columns of a matrix, or of a vector's elements, from place at of count equal ones on.
-func (t *target) part(count, at int64, columns bool) *target {
-	p := &target{name: t.name, typ: t.typ, shape: slices.Clone(t.shape)}
-	axis := 0
-	if columns {
-		axis = 1
-	}
-	p.shape[axis] /= count
-	cols := int64(1)
-	if len(t.shape) == 2 {
-		cols = t.shape[1]
-	}
-	take := func(v []float32) []float32 {
-		if v == nil {
-			return nil
-		}
-		if !columns {
-			size := p.shape[0] * cols
-			return v[at*size:][:size]
-		}
-		var out []float32
-		for r := range t.shape[0] {
-			out = append(out, v[r*cols+at*p.shape[1]:][:p.shape[1]]...)
-		}
-		return out
-	}
-	p.values, p.steps = take(t.values), take(t.steps)
-	return p
-}
-
-// target reads a tensor. Its values are there until the next one is read.
-func (p *pairing) target(t ggml.Tensor) (*target, error) {
-	x := &target{name: t.Name, typ: t.Type, shape: squeeze(t.Shape())}
-	p.room = slices.Grow(p.room[:0], int(t.Elements()))
-	x.values = p.room[:t.Elements()]
-	err := p.model.Values(t, func(first int64, v []float32) error {
-		copy(x.values[first:], v)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read tensor %s: %w", t.Name, err)
-	}
-	info, _ := t.Type.Info()
-	if !info.Quantised {
-		return x, nil
-	}
-	raw := make([]byte, t.Size)
-	if n, err := p.model.Data(t).ReadAt(raw, 0); n < len(raw) {
-		return nil, fmt.Errorf("read tensor %s: %w", t.Name, err)
-	}
-	p.steps = slices.Grow(p.steps[:0], len(x.values))
-	x.steps = p.steps[:len(x.values)]
-	return x, ggml.Steps(t.Type, x.steps, raw)
-}
-
-// samples is the number of values at which views are compared first.
-const samples = 512
-
-// place is the index of sample k of n values.
-func place(k int, n int64) int64 {
-	if n <= samples {
+// place is the index of sample k of count among n values.
+func place(k, count int, n int64) int64 {
+	if n <= int64(count) {
 		return int64(k)
 	}
 	// Spread over the tensor, with odd steps so that rows and columns are both
 	// visited.
-	return (int64(k)*n/samples + int64(k)*7) % n
+	return (int64(k)*n/int64(count) + int64(k)*7) % n
 }
 
-func sampleCount(n int64) int { return int(min(n, samples)) }
+// sampleCount is the number of samples of views that have the extents of what is looked for.
+func (p *pairing) sampleCount(shape []int64) int {
+	count := int64(pieceSamples)
+	if slices.ContainsFunc(p.wholes(), func(s []int64) bool { return slices.Equal(s, shape) }) {
+		count = samples
+	}
+	return int(min(product(shape), count))
+}
 
-// index makes the views of every weight and samples them.
-func (p *pairing) index(list []*weight, shapes [][]int64) error {
-	for _, w := range list {
-		at, err := p.reader(w)
-		if err != nil {
-			return err
-		}
-		if at == nil {
-			continue
-		}
+// index makes the views of every weight that have one of the extents, and samples them.
+func (p *pairing) index(shapes [][]int64) error {
+	for _, shape := range shapes {
+		p.indexed[fmt.Sprint(shape)] = true
+	}
+	for _, w := range p.weights {
+		var picks []pick
+		var views []*view
 		for _, shape := range shapes {
 			key := fmt.Sprint(shape)
 			for _, v := range viewsOf(w, shape) {
-				v.samples = make([]float32, sampleCount(v.n))
+				v.samples = make([]float32, p.sampleCount(shape))
 				for k := range v.samples {
-					v.samples[k] = at(v.index(place(k, v.n)))
+					picks = append(picks, pick{v.index(place(k, len(v.samples), v.n)), &v.samples[k]})
 				}
-				if w.op != nil {
-					v.low, v.high = at(v.index(0)), at(v.index(0))
-					for i := range v.n {
-						x := at(v.index(i))
-						v.low, v.high = min(v.low, x), max(v.high, x)
-					}
-				}
+				views = append(views, v)
 				p.views[key] = append(p.views[key], v)
 			}
 		}
+		if err := p.look(w, picks, views); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// reader reads a weight whole and gives its values by index, until the next one is read; nil where they cannot be decoded, which is noted.
-func (p *pairing) reader(w *weight) (func(int64) float32, error) {
-	typ, data, err := p.stored(w)
-	if isUnsupported(err) {
-		p.unreadable = append(p.unreadable, w.name+": "+err.Error())
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("weight %s: %w", w.name, err)
-	}
-	info, _ := typ.Info()
-	size := int(w.elements() * info.BlockBytes)
-	p.raw = slices.Grow(p.raw[:0], size)
-	raw := p.raw[:size]
-	if n, err := data.ReadAt(raw, 0); n < len(raw) && err != io.EOF {
-		return nil, fmt.Errorf("read weight %s: %w", w.name, err)
-	}
-	zero := true
-	for _, b := range raw {
-		zero = zero && b == 0
-	}
-	w.zero = zero
-	return func(i int64) float32 {
-		var one [1]float32
-		_ = ggml.Decode(typ, one[:], raw[i*info.BlockBytes:][:info.BlockBytes])
-		return one[0]
-	}, nil
 }
 
 // form says how a converter may have changed a tensor: value i is (v·gain(i) + shift(i))·scale.
@@ -225,8 +135,8 @@ type form struct {
 
 func (f *form) plain() bool { return f.gain == nil && f.shift == nil }
 
-func (f *form) want(t *target, i int64) float32 {
-	v := t.values[i]
+// want is what the tensor's value i, which is v, became.
+func (f *form) want(v float32, i int64) float32 {
 	if f.gain != nil {
 		v *= f.gain(i)
 	}
@@ -237,7 +147,7 @@ func (f *form) want(t *target, i int64) float32 {
 }
 
 // slack is what rounding on the way may change, once or twice to float16.
-func (f *form) slack(t *target, i int64, want float32) float32 {
+func (f *form) slack(i int64, want float32) float32 {
 	if f.plain() {
 		return 0
 	}
@@ -260,9 +170,8 @@ func same(a, b float32) bool {
 		a == ggml.Float16ToFloat32(ggml.Float32ToFloat16(b))
 }
 
-// forms lists how a tensor may have been stored, the usual ones first, and those that fold a norm into what follows it.
-func (p *pairing) forms(t *target) (usual, folded []*form, err error) {
-	name := strings.TrimPrefix(t.name, "encoder.")
+// scales are the factors that a converter may have multiplied a tensor by.
+func (p *pairing) scales(name string) []float32 {
 	h := p.model.Hyperparameters
 	width := float64(h.AudioState / h.AudioHead)
 	scales := []float32{1}
@@ -270,9 +179,31 @@ func (p *pairing) forms(t *target) (usual, folded []*form, err error) {
 		// Converters fold the scale of the products into the projections.
 		scales = append(scales, float32(math.Pow(width, -0.5)), float32(math.Pow(width, -0.25)))
 	}
-	for _, s := range scales {
-		usual = append(usual, &form{scale: s})
+	return scales
+}
+
+// usual lists how a tensor may have been stored, but for what folds a norm into what follows it.
+func (p *pairing) usual(t *target) ([]*form, error) {
+	name := strings.TrimPrefix(t.name, "encoder.")
+	var list []*form
+	for _, s := range p.scales(name) {
+		list = append(list, &form{scale: s})
 	}
+	if strings.HasSuffix(name, "ln.bias") || name == "ln_post.bias" {
+		gamma, err := p.values(strings.TrimSuffix(name, "bias") + "weight")
+		if err != nil {
+			return nil, err
+		}
+		// The norms for the Neural Engine add the bias before they scale.
+		list = append(list, &form{what: "divided by the gain of its norm", scale: 1, gain: func(i int64) float32 { return 1 / gamma[i] }})
+	}
+	return list, nil
+}
+
+// folded lists how a tensor may have been stored together with a norm before it.
+func (p *pairing) folded(t *target) (folded []*form, err error) {
+	name := strings.TrimPrefix(t.name, "encoder.")
+	scales := p.scales(name)
 	block, part, ok := strings.Cut(name, ".attn.")
 	norm := block + ".attn_ln"
 	if !ok {
@@ -280,13 +211,6 @@ func (p *pairing) forms(t *target) (usual, folded []*form, err error) {
 		norm, part = block+".mlp_ln", "0."+part
 	}
 	switch {
-	case strings.HasSuffix(name, "ln.bias"), name == "ln_post.bias":
-		gamma, err := p.values(strings.TrimSuffix(name, "bias") + "weight")
-		if err != nil {
-			return nil, nil, err
-		}
-		// The norms for the Neural Engine add the bias before they scale.
-		usual = append(usual, &form{what: "divided by the gain of its norm", scale: 1, gain: func(i int64) float32 { return 1 / gamma[i] }})
 	case ok && strings.HasPrefix(part, "out.bias"):
 		// Weights of attention sum to 1, so that the value's bias goes through to the output.
 		folded = []*form{{what: "with the value's bias", scale: 1, by: [2]string{block + ".attn.out.weight", block + ".attn.value.bias"}}}
@@ -294,7 +218,7 @@ func (p *pairing) forms(t *target) (usual, folded []*form, err error) {
 	case strings.HasSuffix(name, ".weight"):
 		gamma, err := p.values(norm + ".weight")
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		cols := t.shape[1]
 		for _, s := range scales {
@@ -309,11 +233,11 @@ func (p *pairing) forms(t *target) (usual, folded []*form, err error) {
 		if f.by[0] == "" {
 			continue
 		}
-		if f.shift, f.size, err = through(f.by, p.values); err != nil {
-			return nil, nil, err
+		if f.shift, f.size, err = p.through(f.by, p.values, p.matrix); err != nil {
+			return nil, err
 		}
 	}
-	return usual, folded, nil
+	return folded, nil
 }
 
 // values reads a tensor of the encoder.
@@ -325,26 +249,42 @@ func (p *pairing) values(name string) ([]float32, error) {
 	return p.model.Float32s(t)
 }
 
-// through is a bias that went through a matrix, and the sum of the sizes that were added up.
-func through(names [2]string, values func(string) ([]float32, error)) (shift, size []float32, err error) {
-	w, err := values(names[0])
-	if err != nil {
-		return nil, nil, err
+// matrix reads rows of a matrix of the .bin.
+func (p *pairing) matrix(name string, shape []int, first, count int) ([]float32, error) {
+	t, ok := p.model.Tensor("encoder." + name)
+	if !ok {
+		return nil, fmt.Errorf("tensor encoder.%s is missing", name)
 	}
+	return p.model.Part(t, int64(first)*int64(shape[1]), int64(count)*int64(shape[1]))
+}
+
+// through is a bias that went through a matrix, and the sum of the sizes that were added up.
+func (p *pairing) through(names [2]string, values func(string) ([]float32, error), matrix reference.Rows) (shift, size []float32, err error) {
 	b, err := values(names[1])
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := len(w) / len(b)
-	shift, size = make([]float32, rows), make([]float32, rows)
-	for r := range rows {
-		var sum, abs float64
-		for c, x := range b {
-			v := float64(w[r*len(b)+c]) * float64(x)
-			sum += v
-			abs += math.Abs(v)
+	t, ok := p.model.Tensor("encoder." + names[0])
+	if !ok || len(b) == 0 || t.Elements()%int64(len(b)) != 0 {
+		return nil, nil, fmt.Errorf("tensor encoder.%s: expected rows of %d values", names[0], len(b))
+	}
+	shape := []int{int(t.Elements()) / len(b), len(b)}
+	shift, size = make([]float32, shape[0]), make([]float32, shape[0])
+	step := max(1, windowValues/len(b))
+	for first := 0; first < shape[0]; first += step {
+		w, err := matrix(names[0], shape, first, min(step, shape[0]-first))
+		if err != nil {
+			return nil, nil, err
 		}
-		shift[r], size[r] = float32(sum), float32(abs)
+		for r := range len(w) / len(b) {
+			var sum, abs float64
+			for c, x := range b {
+				v := float64(w[r*len(b)+c]) * float64(x)
+				sum += v
+				abs += math.Abs(v)
+			}
+			shift[first+r], size[first+r] = float32(sum), float32(abs)
+		}
 	}
 	return shift, size, nil
 }
