@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 
@@ -31,8 +30,7 @@ Without ENCODER the one that the runtime would open is taken. An encoder alone c
 A folder is searched for pairs.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// What is inspected is large and dropped at once: collecting sooner costs little and bounds the memory.
-			defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+			o.Frugal = true
 			reports, err := inspect(args, o)
 			if err != nil {
 				return err
@@ -48,9 +46,6 @@ A folder is searched for pairs.`,
 	cmd.Flags().StringVar(&o.MinimumMacOS, "minimum-macos", "", "the oldest macOS that must read the encoder, such as 13.0")
 	return cmd
 }
-
-// collectAt is by how many percent the memory may grow before garbage is collected.
-const collectAt = 20
 
 func inspect(args []string, o artifact.Options) ([]*artifact.Report, error) {
 	if len(args) == 2 {

@@ -98,7 +98,7 @@ func inspect(model, encoder, out, minimum string) (err error) {
 	if err := stage.Stage(encoder, e); err != nil {
 		return err
 	}
-	r, err := artifact.Inspect(m, e, artifact.Options{MinimumMacOS: minimum})
+	r, err := artifact.Inspect(m, e, artifact.Options{MinimumMacOS: minimum, Frugal: true})
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	MinimumMacOS string
 	// NoDigests leaves out the SHA-256 of the model and of the encoder's tree.
 	NoDigests bool
+	// Frugal keeps the memory of the whole process low while a pair is inspected, for processes that do nothing else.
+	Frugal bool
 }
 
 // Report is the answer about one pair.
@@ -339,6 +341,9 @@ func (r *Report) encoder(e *encoder, m *ggml.Model, o Options) error {
 	x.Operations = operations(main)
 	if m == nil || m.TestStub() || e.has(unpaired) {
 		return nil
+	}
+	if o.Frugal {
+		defer frugal(list)()
 	}
 	pairing, err := e.pair(m, main, list, d)
 	if err != nil {

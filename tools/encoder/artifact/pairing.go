@@ -96,10 +96,9 @@ type pairing struct {
 	indexed map[string]bool
 	// compressed says that one of the weights is.
 	compressed bool
-	// last is the compressed weight that was decompressed last, and raw the memory that pieces of weights are read into.
+	// last is the compressed weight that was decompressed last.
 	last     *weight
 	lastData []byte
-	raw      []byte
 }
 
 // match is a tensor, or a piece of one, and where it stands.
@@ -114,7 +113,7 @@ type match struct {
 
 // forget drops what only finding tensors needs.
 func (p *pairing) forget() {
-	p.last, p.lastData, p.raw = nil, nil, nil
+	p.last, p.lastData = nil, nil
 	for _, views := range p.views {
 		for _, v := range views {
 			v.samples = nil

@@ -48,7 +48,7 @@ func (p *pairing) stretch(t ggml.Tensor, first, n int64) ([]float32, error) {
 // restored gives n of a match's values from one on as the tensor has them: without the factors that they were stored with. Where
 // a gain is zero, nothing tells the value, and the .bin's is taken.
 func (p *pairing) restored(t ggml.Tensor, m match, first, n int64) ([]float32, error) {
-	values, err := p.elements(m.view, first, n)
+	values, err := p.elements(m.view, first, n, &room{})
 	if err != nil {
 		return nil, err
 	}

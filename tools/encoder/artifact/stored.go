@@ -50,17 +50,17 @@ func (p *pairing) stored(w *weight) (ggml.Type, io.ReaderAt, error) {
 }
 
 // elements reads n of a view's values from one on: piece by piece of its rows, or, where it is transposed, of its columns.
-func (p *pairing) elements(v *view, first, n int64) ([]float32, error) {
+func (p *pairing) elements(v *view, first, n int64, r *room) ([]float32, error) {
 	typ, data, err := p.stored(v.w)
 	if err != nil {
 		return nil, err
 	}
 	info, _ := typ.Info()
-	values := make([]float32, n)
+	values := take(&r.values, n)
 	if v.col == 1 {
 		for i := first; i < first+n; {
 			run := min(first+n-i, v.cols-i%v.cols)
-			if err := p.run(values[i-first:][:run], typ, data, v, i, info.BlockBytes); err != nil {
+			if err := readRun(values[i-first:][:run], typ, data, v, i, info.BlockBytes, r); err != nil {
 				return nil, err
 			}
 			i += run
@@ -78,7 +78,7 @@ func (p *pairing) elements(v *view, first, n int64) ([]float32, error) {
 			continue
 		}
 		got := column[:to-from+1]
-		if err := p.run(got, typ, data, v, from*v.cols+c, info.BlockBytes); err != nil {
+		if err := readRun(got, typ, data, v, from*v.cols+c, info.BlockBytes, r); err != nil {
 			return nil, err
 		}
 		for r := from; r <= to; r++ {
@@ -88,17 +88,16 @@ func (p *pairing) elements(v *view, first, n int64) ([]float32, error) {
 	return values, nil
 }
 
-// run reads values that lie one after the other, from the view's element i on.
-func (p *pairing) run(values []float32, typ ggml.Type, data io.ReaderAt, v *view, i, size int64) error {
-	n := len(values) * int(size)
-	p.raw = slices.Grow(p.raw[:0], n)
-	if got, err := data.ReadAt(p.raw[:n], v.index(i)*size); got < n {
+// readRun reads values that lie one after the other, from the view's element i on.
+func readRun(values []float32, typ ggml.Type, data io.ReaderAt, v *view, i, size int64, r *room) error {
+	raw := take(&r.raw, int64(len(values))*size)
+	if got, err := data.ReadAt(raw, v.index(i)*size); got < len(raw) {
 		if err == nil {
 			err = io.ErrUnexpectedEOF
 		}
 		return fmt.Errorf("read weight %s: %w", v.w.name, err)
 	}
-	return ggml.Decode(typ, values, p.raw[:n])
+	return ggml.Decode(typ, values, raw)
 }
 
 // pick is a value of a weight that goes somewhere.
@@ -169,8 +168,8 @@ const lookBytes = 1 << 16
 
 // window gives the values of a view of a weight, in the view's order.
 func (p *pairing) window(v *view) *windows {
-	return &windows{n: v.n, size: windowValues, load: func(first, n int64) ([]float32, []float32, error) {
-		values, err := p.elements(v, first, n)
+	return &windows{n: v.n, size: windowValues, load: func(first, n int64, r *room) ([]float32, []float32, error) {
+		values, err := p.elements(v, first, n, r)
 		return values, nil, err
 	}}
 }

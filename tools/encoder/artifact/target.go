@@ -29,11 +29,27 @@ func (t *target) quantised() bool {
 // windowValues is how many values of a matrix are in memory at a time.
 const windowValues = 1 << 17
 
+// room is memory that windows are read into one after the other, so that no garbage is left.
+type room struct {
+	values, steps []float32
+	raw           []byte
+}
+
+// take gives n elements of a piece of memory, which grows where it is too small.
+func take[T any](from *[]T, n int64) []T {
+	if int64(cap(*from)) < n {
+		*from = make([]T, n)
+	}
+	return (*from)[:n]
+}
+
 // windows gives the elements of something by index, of which a window is in memory: quick where they are asked for in order.
 type windows struct {
 	n, size int64
-	// load gives n values from one on, and of quantised ones the steps of the grid that they were rounded to.
-	load          func(first, n int64) (values, steps []float32, err error)
+	// load gives n values from one on, and of quantised ones the steps of the grid that they were rounded to. What it gives may
+	// be in the room, which is there for the next window again.
+	load          func(first, n int64, r *room) (values, steps []float32, err error)
+	room          room
 	first         int64
 	values, steps []float32
 	// err is the first failure to read; all values are zero from then on.
@@ -70,7 +86,7 @@ func (w *windows) move(i, size int64) int64 {
 		n := min(size, w.n-i)
 		w.values, w.steps = nil, nil
 		w.first = i
-		if w.values, w.steps, w.err = w.load(i, n); w.err == nil && int64(len(w.values)) != n {
+		if w.values, w.steps, w.err = w.load(i, n, &w.room); w.err == nil && int64(len(w.values)) != n {
 			w.err = fmt.Errorf("expected %d values from %d on, found %d", n, i, len(w.values))
 		}
 	}
@@ -83,7 +99,7 @@ func (w *windows) move(i, size int64) int64 {
 // target prepares a tensor of the model for comparisons.
 func (p *pairing) target(t ggml.Tensor) (*target, error) {
 	x := &target{name: t.Name, typ: t.Type, shape: squeeze(t.Shape())}
-	x.read = &windows{n: t.Elements(), size: windowValues, load: func(first, n int64) ([]float32, []float32, error) { return p.graded(t, first, n) }}
+	x.read = &windows{n: t.Elements(), size: windowValues, load: func(first, n int64, r *room) ([]float32, []float32, error) { return p.graded(t, first, n, r) }}
 	return x, p.sample(x)
 }
 
@@ -99,10 +115,10 @@ func (p *pairing) part(t *target, count, at int64, columns bool) (*target, error
 		x.shape[1] /= count
 		mine, all := x.shape[1], t.shape[1]
 		x.read.size /= count // what lies between is read too
-		x.read.load = func(first, n int64) (values, steps []float32, err error) {
+		x.read.load = func(first, n int64, r *room) (values, steps []float32, err error) {
 			place := func(i int64) int64 { return i/mine*all + at*mine + i%mine }
 			begin := place(first)
-			v, s, err := p.graded(from, begin, place(first+n-1)+1-begin)
+			v, s, err := p.graded(from, begin, place(first+n-1)+1-begin, r)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -116,7 +132,9 @@ func (p *pairing) part(t *target, count, at int64, columns bool) (*target, error
 		}
 	} else {
 		x.shape[0] /= count
-		x.read.load = func(first, n int64) ([]float32, []float32, error) { return p.graded(from, at*x.n()+first, n) }
+		x.read.load = func(first, n int64, r *room) ([]float32, []float32, error) {
+			return p.graded(from, at*x.n()+first, n, r)
+		}
 	}
 	x.read.n = x.n()
 	return x, p.sample(x)
@@ -140,20 +158,27 @@ func (p *pairing) sample(t *target) error {
 }
 
 // graded decodes n of a tensor's values from one on, and the steps of the grid that they were rounded to, nil for plain types.
-func (p *pairing) graded(t ggml.Tensor, first, n int64) (values, steps []float32, err error) {
-	values, err = p.model.Part(t, first, n)
-	info, _ := t.Type.Info()
-	if err != nil || !info.Quantised {
-		return values, nil, err
+func (p *pairing) graded(t ggml.Tensor, first, n int64, r *room) (values, steps []float32, err error) {
+	info, ok := t.Type.Info()
+	if !ok || first < 0 || n < 0 || n > t.Elements()-first {
+		return nil, nil, fmt.Errorf("tensor %s of type %s with %d values: no %d values from %d on", t.Name, t.Type, t.Elements(), n, first)
 	}
 	from, to := first/info.Block, (first+n+info.Block-1)/info.Block
-	raw := make([]byte, (to-from)*info.BlockBytes)
+	raw := take(&r.raw, (to-from)*info.BlockBytes)
 	if got, err := p.model.Data(t).ReadAt(raw, from*info.BlockBytes); got < len(raw) {
 		return nil, nil, fmt.Errorf("read tensor %s: %w", t.Name, err)
 	}
-	steps = make([]float32, (to-from)*info.Block)
+	values = take(&r.values, (to-from)*info.Block)
+	if err := ggml.Decode(t.Type, values, raw); err != nil {
+		return nil, nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	within := first - from*info.Block
+	if !info.Quantised {
+		return values[within:][:n], nil, nil
+	}
+	steps = take(&r.steps, (to-from)*info.Block)
 	if err := ggml.Steps(t.Type, steps, raw); err != nil {
 		return nil, nil, err
 	}
-	return values, steps[first-from*info.Block:][:n], nil
+	return values[within:][:n], steps[within:][:n], nil
 }

@@ -17,6 +17,8 @@ type constant struct {
 	typ   *mil.Type
 	value *mil.Value
 	op    *mil.Op
+	// band is set for a part of another constant, which then has a value or an operation.
+	band *band
 }
 
 // latePath stands for a weight file in the reduced program; the offset is the index of the constant.
@@ -124,6 +126,9 @@ func (r *reducer) Read(ref mil.BlobRef, into []byte) error {
 		return fmt.Errorf("expected a constant that is read late, found %q", ref.Path)
 	}
 	c := r.late[ref.Offset]
+	if c.band != nil {
+		return r.readBand(c.band, into)
+	}
 	if from, ok := r.weights.(sections); ok && c.op == nil && c.value.Blob != nil {
 		s, err := section(from, c.value)
 		if err != nil {
@@ -141,7 +146,7 @@ func (r *reducer) Read(ref mil.BlobRef, into []byte) error {
 	if err != nil {
 		return err
 	}
-	return floats(into, t)
+	return floats(into, t, 0)
 }
 
 // widen reads float16 piece by piece.
@@ -158,13 +163,14 @@ func widen(into []byte, from io.Reader) error {
 	return nil
 }
 
-func floats(into []byte, t mil.Tensor) error {
+// floats gives a tensor's values from one on in float32.
+func floats(into []byte, t mil.Tensor, first int64) error {
 	at, err := constexpr.Floats(t)
 	if err != nil {
 		return err
 	}
 	for i := range len(into) / 4 {
-		binary.LittleEndian.PutUint32(into[4*i:], math.Float32bits(at(int64(i))))
+		binary.LittleEndian.PutUint32(into[4*i:], math.Float32bits(at(first+int64(i))))
 	}
 	return nil
 }

@@ -56,10 +56,21 @@ type reducer struct {
 	exact map[uint16]float32
 	// late are the large constants, which are read when the evaluation needs them.
 	late []constant
+	// made are the constants of the reduced function by name.
+	made map[string]*mil.Value
+	// bands names what products with a band of a constant give, joined the operations of which they were parts.
+	bands  map[string]bool
+	joined map[string]string
+	// atATime is how many values of a matrix a product reads at a time.
+	atATime int64
+	// kept is the constant that was loaded last for its bands.
+	kept       constant
+	keptTensor mil.Tensor
 }
 
 func newReducer(f *mil.Function, w mil.Weights, h ggml.Hyperparameters, by int64) *reducer {
-	r := &reducer{by: by, weights: w, constants: constexpr.NewConstants(f.Body, w), exact: map[uint16]float32{}}
+	r := &reducer{by: by, weights: w, constants: constexpr.NewConstants(f.Body, w), exact: map[uint16]float32{},
+		made: map[string]*mil.Value{}, bands: map[string]bool{}, joined: map[string]string{}, atATime: bandValues}
 	width := float64(h.AudioState) / float64(max(h.AudioHead, 1))
 	for _, x := range []float64{math.Pow(width, -0.25), math.Pow(width, -0.5), math.Pow(width, 0.5), math.Pow(width, 0.25), 1e-5,
 		math.Sqrt(0.5), math.Sqrt2, math.Sqrt(2 / math.Pi), 0.044715} {
@@ -85,7 +96,11 @@ func (r *reducer) function(f *mil.Function) (*mil.Program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %s: %w", op.Line, op.Type, err)
 		}
-		out.Body.Ops = append(out.Body.Ops, exactGelu(c))
+		c = exactGelu(c)
+		if c.Type == "const" && len(c.Outputs) == 1 {
+			r.made[c.Outputs[0].Name] = c.Attr("val")
+		}
+		out.Body.Ops = append(out.Body.Ops, r.banded(c)...)
 	}
 	return &mil.Program{Major: 1, Minor: 3, Functions: []*mil.Function{out}}, nil
 }

@@ -30,7 +30,9 @@ type Step struct {
 	Line      int
 
 	rows, columns int
-	want, got     []float32
+	// every says that want has each such row; 1 for all.
+	every     int
+	want, got []float32
 }
 
 // Trace is what a program computes, step by step of the definition, in its order.
@@ -38,6 +40,8 @@ type Trace struct {
 	Steps []Step
 	// Positions is how many positions were evaluated.
 	Positions int
+
+	seen []float32 // the program's value that is compared
 }
 
 // Step finds a step by name, nil for none.
@@ -99,7 +103,15 @@ func run(ctx context.Context, f *mil.Function, w mil.Weights, h ggml.Hyperparame
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
 	}
 	given := map[string]mil.Tensor{in.Name: {DType: in.DType, Shape: in.Shape, Data: data}}
-	if _, err := plan.Trace(ctx, given, t.see); err != nil {
+	see := func(s eval.Traced) {
+		if of, ok := r.joined[s.Name]; ok {
+			s.Op = of
+		}
+		if !r.bands[s.Name] {
+			t.see(s)
+		}
+	}
+	if _, err := plan.Trace(ctx, given, see); err != nil {
 		return nil, err
 	}
 	t.increments()
@@ -126,9 +138,15 @@ func (t *Trace) reference(ctx context.Context, h ggml.Hyperparameters, tensors r
 	}
 	note := func(inner bool) reference.Observe {
 		return func(name string, rows, columns int, v []float64) {
-			s := Step{Name: name, Inner: inner, SNR: math.Inf(-1), rows: rows, columns: columns, want: make([]float32, len(v))}
-			for i, x := range v {
-				s.want[i] = float32(x)
+			s := Step{Name: name, Inner: inner, SNR: math.Inf(-1), rows: rows, columns: columns, every: 1}
+			if inner {
+				s.every = sparse(h)
+			}
+			s.want = make([]float32, 0, (rows+s.every-1)/s.every*columns)
+			for at := 0; at < len(v); at += s.every * columns {
+				for _, x := range v[at : at+columns] {
+					s.want = append(s.want, float32(x))
+				}
 			}
 			t.Steps = append(t.Steps, s)
 		}
@@ -139,12 +157,25 @@ func (t *Trace) reference(ctx context.Context, h ggml.Hyperparameters, tensors r
 	return err
 }
 
+// innerValues is how many values of inner steps are kept for comparisons.
+const innerValues = 3 << 19
+
+// sparse says of which positions inner steps are compared: of every one up to whisper's small, of each fifth in its largest.
+// They tell where an operation is, and each has all its channels at a position; that the program computes the model is told
+// by the residual stream, which is compared at every position.
+func sparse(h ggml.Hyperparameters) int {
+	const norms, projections, mlp = 2, 6, 8 // of a layer, in values of the width
+	position := h.AudioLayer * h.AudioState * (norms + projections + mlp)
+	return max(1, (h.AudioCtx*position+innerValues-1)/innerValues)
+}
+
 // see compares a value of the program with every step.
 func (t *Trace) see(s eval.Traced) {
-	if s.DType != mil.Float32 || !slices.ContainsFunc(t.Steps, func(x Step) bool { return 4*len(x.want) == len(s.Data) }) {
+	if s.DType != mil.Float32 || !slices.ContainsFunc(t.Steps, func(x Step) bool { return 4*x.rows*x.columns == len(s.Data) }) {
 		return
 	}
-	v := make([]float32, len(s.Data)/4)
+	v := slices.Grow(t.seen[:0], len(s.Data)/4)[:len(s.Data)/4]
+	t.seen = v
 	for i := range v {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(s.Data[4*i:]))
 	}
@@ -155,11 +186,11 @@ func (t *Trace) see(s eval.Traced) {
 
 // consider compares a value with the step, as it lies and transposed.
 func (s *Step) consider(from eval.Traced, v []float32) {
-	if len(v) != len(s.want) {
+	if len(v) != s.rows*s.columns {
 		return
 	}
 	free := strings.HasSuffix(s.Name, "attn.query") || strings.HasSuffix(s.Name, "attn.key")
-	step := max(1, len(v)/256)
+	step := max(1, len(s.want)/256)
 	for _, crossed := range []bool{false, true} {
 		snr := s.compare(v, crossed, free, step)
 		if snr < 3 || snr < s.SNR-20 {
@@ -173,8 +204,10 @@ func (s *Step) consider(from eval.Traced, v []float32) {
 			if s.Inner {
 				continue // nothing is asked of its increments
 			}
-			if s.got = v; crossed {
+			if crossed {
 				s.got = turned(v, s.rows, s.columns)
+			} else {
+				s.got = append(s.got[:0], v...)
 			}
 		}
 	}
@@ -196,11 +229,15 @@ const exact = 400
 // stands anywhere between queries, keys and scores.
 func (s *Step) compare(v []float32, crossed, free bool, step int) float64 {
 	var rr, rc, cc float64
-	want := s.want[:len(v)]
-	if crossed {
+	want := s.want
+	if crossed || s.every > 1 {
 		// Row by row, as want lies.
-		for i, row, column := 0, 0, 0; i < len(v); i += step {
-			r, c := float64(want[i]), float64(v[column*s.rows+row])
+		for i, row, column := 0, 0, 0; i < len(want); i += step {
+			at := row*s.every*s.columns + column
+			if crossed {
+				at = column*s.rows + row*s.every
+			}
+			r, c := float64(want[i]), float64(v[at])
 			rr += r * r
 			rc += r * c
 			cc += c * c
@@ -212,7 +249,7 @@ func (s *Step) compare(v []float32, crossed, free bool, step int) float64 {
 		// Two sums of each, since an addition waits for the one before.
 		var rr2, rc2, cc2 float64
 		i := 0
-		for ; i+step < len(v); i += 2 * step {
+		for ; i+step < len(want); i += 2 * step {
 			r, c := float64(want[i]), float64(v[i])
 			rr += r * r
 			rc += r * c
@@ -222,7 +259,7 @@ func (s *Step) compare(v []float32, crossed, free bool, step int) float64 {
 			rc2 += r * c
 			cc2 += c * c
 		}
-		if i < len(v) {
+		if i < len(want) {
 			r, c := float64(want[i]), float64(v[i])
 			rr += r * r
 			rc += r * c
