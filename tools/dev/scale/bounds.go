@@ -2,15 +2,8 @@ package main
 
 import "github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 
-// inspectBound is what reading a model alone may take, whatever its size.
+// inspectBound is what inspecting a model, alone or with an encoder whose weights are not compressed, may take, whatever its size.
 const inspectBound = 64 * megabyte
-
-// pairBound is what inspecting a pair may take: of either side a tensor and a matrix of the program as it is read, and the
-// steps of the data flow, which grow with the layers; six of the largest tensors in float32, and 64 MB.
-func pairBound(h ggml.Hyperparameters) int64 {
-	d := int64(h.AudioState)
-	return 6*4*max(4*d*d, int64(h.AudioCtx)*d, 3*d*d) + inspectBound
-}
 
 // writeBound is twice the largest tensor, and 64 MB.
 func writeBound(h ggml.Hyperparameters) int64 {

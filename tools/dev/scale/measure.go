@@ -116,7 +116,7 @@ func (m *measurer) encoder(dir, bin, name, precision string, h ggml.Hyperparamet
 	if err := os.RemoveAll(pkg); err != nil {
 		return err
 	}
-	_, answer, err := m.step(label, "inspect the pair", pairBound(h), "coregate", "inspect", "--json", bin, compiled)
+	_, answer, err := m.step(label, "inspect the pair", inspectBound, "coregate", "inspect", "--json", bin, compiled)
 	if err != nil {
 		return err
 	}
