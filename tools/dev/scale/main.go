@@ -36,7 +36,7 @@ func main() {
 type plan struct {
 	sizes, types, precisions []string
 	threads                  int
-	dir, report              string
+	dir, report, bin, gate   string
 }
 
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -49,15 +49,18 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	bin := filepath.Join(dir, "bin")
-	if err := build(ctx, bin); err != nil {
-		return err
+	bin := p.bin
+	if bin == "" {
+		bin = filepath.Join(dir, "bin")
+		if err := build(ctx, bin); err != nil {
+			return err
+		}
 	}
-	w, err := report.Begin(p.report, "scale", report.Command("go run ./tools/dev/scale", args, "report", "dir"), out)
+	w, err := report.Begin(p.report, "scale", report.Command("go run ./tools/dev/scale", args, "report", "dir", "programs", "gate"), out)
 	if err != nil {
 		return err
 	}
-	m := &measurer{ctx: ctx, bin: bin, out: w, threads: p.threads}
+	m := &measurer{ctx: ctx, bin: bin, out: w, threads: p.threads, gate: p.gate}
 	if err := m.head(); err != nil {
 		return err
 	}
@@ -71,13 +74,22 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := m.growth(); err != nil {
 		return err
 	}
-	if err := w.End("the weights are made from a seed; peak is the resident set, by the system's own account of the process"); err != nil {
+	if err := w.End(conditions(p)); err != nil {
 		return err
 	}
 	if len(m.over) > 0 {
 		return fmt.Errorf("more memory than promised: %s", strings.Join(m.over, "; "))
 	}
 	return nil
+}
+
+// conditions says under what a report was made.
+func conditions(p plan) string {
+	text := "the weights are made from a seed; peak is the resident set, by the system's own account of the process and those that it ran"
+	if p.gate != "" {
+		text += "; contract, parity, runs, judgements and receipts by the gate's own actions and programs, hearing 11 s of speech"
+	}
+	return text
 }
 
 func parse(args []string) (plan, error) {
@@ -95,6 +107,8 @@ func parse(args []string) (plan, error) {
 	list(&p.precisions, "precisions", "float16", "precisions of the encoder")
 	flags.IntVar(&p.threads, "threads", 0, "threads of encode and parity (all processors if 0)")
 	flags.StringVar(&p.dir, "dir", "", "`folder` for models and encoders (the system's for temporary files if empty)")
+	flags.StringVar(&p.bin, "programs", "", "`folder` with the programs, where they are built already (built if empty)")
+	flags.StringVar(&p.gate, "gate", "", "execution `root` in which //gate:receipt was built (bazel info execution_root): each pair is taken to a receipt, too")
 	flags.StringVar(&p.report, "report", "", "`file` for the tables as a stored report")
 	if err := flags.Parse(args); err != nil {
 		return p, err
@@ -102,15 +116,29 @@ func parse(args []string) (plan, error) {
 	if flags.NArg() > 0 {
 		return p, fmt.Errorf("unexpected arguments %q", flags.Args())
 	}
+	// The programs run in the gate's root.
+	for _, path := range []*string{&p.dir, &p.bin, &p.gate} {
+		if *path == "" {
+			continue
+		}
+		var err error
+		if *path, err = filepath.Abs(*path); err != nil {
+			return p, err
+		}
+	}
 	return p, nil
 }
+
+// programs are what is measured, and what that runs.
+var programs = []string{"./tools/coregate", "./tools/actions/gate_encoder", "./tools/actions/gate_small_model", "./tools/actions/gate_inspect", "./tools/actions/gate_parity",
+	"./tools/actions/gate_run", "./tools/actions/gate_judge", "./tools/actions/gate_receipt", "./tools/actions/gate_evaluator"}
 
 // build makes the programs that are measured.
 func build(ctx context.Context, bin string) error {
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		return err
 	}
-	c := exec.CommandContext(ctx, "go", "build", "-o", bin, "./tools/coregate", "./tools/actions/gate_encoder", "./tools/actions/gate_small_model")
+	c := exec.CommandContext(ctx, "go", append([]string{"build", "-o", bin}, programs...)...)
 	if text, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the programs: %w\n%s", err, text)
 	}
