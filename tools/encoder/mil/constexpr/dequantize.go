@@ -7,6 +7,9 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
 
+// codes is how many values a byte has.
+const codes = 256
+
 func affine(c *call) (*plan, error) {
 	data, err := c.typed("quantized_data", mil.Int8, mil.Uint8)
 	if err != nil {
@@ -46,9 +49,36 @@ func affine(c *call) (*plan, error) {
 		// coremltools subtracts and multiplies in float32 here, whatever the
 		// type of scale, and rounds once at the end.
 		a := newNumbers(scale.DType, n)
-		for i := range n {
-			ch := i / inner % width // or 0 times ch, for one number
-			a.put((at(i) - zeroAt(ch*int64(len(zero.Shape)))) * scaleAt(ch*int64(len(scale.Shape))))
+		value := func(code float32, ch int64) float32 { // 0 times ch, for one number
+			return (code - zeroAt(ch*int64(len(zero.Shape)))) * scaleAt(ch*int64(len(scale.Shape)))
+		}
+		if len(scale.Shape)+len(zero.Shape) == 0 {
+			inner, width = n, 1
+		}
+		if inner < codes {
+			for i := range n {
+				a.put(value(at(i), i/inner%width))
+			}
+			return a.out, nil
+		}
+		// Each code of a channel gives one value, so that what it gives is computed once.
+		t, err := data.load()
+		if err != nil {
+			return nil, err
+		}
+		size := int64(scale.DType.Bits() / 8)
+		for first := int64(0); first < n; first += inner {
+			all := newNumbers(scale.DType, codes)
+			for code := range codes {
+				x := float32(code)
+				if data.DType == mil.Int8 {
+					x = float32(int8(code))
+				}
+				all.put(value(x, first/inner%width))
+			}
+			for _, code := range t.Data[first : first+inner] {
+				a.out = append(a.out, all.out[int64(code)*size:][:size]...)
+			}
 		}
 		return a.out, nil
 	}), nil

@@ -128,6 +128,14 @@ func newElements(d mil.DType, n int64) elements {
 
 // set copies element j of from to element i.
 func (e elements) set(i int64, from elements, j int64) {
+	switch e.size {
+	case 1:
+		e.data[i] = from.data[j]
+		return
+	case 2:
+		binary.LittleEndian.PutUint16(e.data[2*i:], binary.LittleEndian.Uint16(from.data[2*j:]))
+		return
+	}
 	copy(e.data[i*e.size:(i+1)*e.size], from.data[j*e.size:])
 }
 
