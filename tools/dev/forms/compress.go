@@ -69,6 +69,7 @@ func (f form) rewrite(from, to string) error {
 		return err
 	}
 	defer a.Close()
+	a.Program.Functions[0].Opset, a.Model.SpecificationVersion = "CoreML6", 7 // these operations came with iOS 16
 	var layout blob.Layout
 	var pieces [][]byte
 	place := func(t *mil.Type, data []byte) (*mil.Value, error) {

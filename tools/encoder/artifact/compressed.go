@@ -30,7 +30,7 @@ type decompressor struct {
 }
 
 func newDecompressor(b *mil.Block, w mil.Weights) *decompressor {
-	d := &decompressor{weights: w, constants: constexpr.NewConstants(b, w)}
+	d := &decompressor{weights: w, constants: constexpr.NewConstants(b, mil.Read(w))}
 	d.constants.Limit = maxDense
 	return d
 }
@@ -54,7 +54,7 @@ func (d *decompressor) tensor(op *mil.Op, name string) (mil.Tensor, error) {
 	if from != "" {
 		return d.constants.Tensor(from)
 	}
-	return mil.Resolve(v, d.weights)
+	return mil.Resolve(v, mil.Read(d.weights))
 }
 
 // operand finds an operand in attributes (up to iOS 17) or inputs: a value, or

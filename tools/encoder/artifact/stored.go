@@ -10,11 +10,6 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 )
 
-// sections reads weights without mapping whole files into memory.
-type sections interface {
-	Section(mil.BlobRef) (mil.DType, *io.SectionReader, error)
-}
-
 // stored gives the type and the bytes of a weight, those of a compressed one decompressed. The last of these is kept.
 func (p *pairing) stored(w *weight) (ggml.Type, io.ReaderAt, error) {
 	typ, ok := floatTypes[w.typ]
@@ -32,7 +27,7 @@ func (p *pairing) stored(w *weight) (ggml.Type, io.ReaderAt, error) {
 		}
 		return typ, bytes.NewReader(p.lastData), nil
 	}
-	if s, ok := p.d.weights.(sections); ok && w.value != nil && w.value.Blob != nil {
+	if s, ok := p.d.weights.(mil.Sections); ok && w.value != nil && w.value.Blob != nil {
 		d, data, err := s.Section(*w.value.Blob)
 		if err != nil {
 			return 0, nil, err

@@ -148,7 +148,7 @@ func (r *reducer) readBand(b *band, into []byte) error {
 // stretches gives a reader of a constant's values from one on, in float32. What is not read from a file as it lies there is
 // loaded whole, and kept until another one is.
 func (r *reducer) stretches(c constant) (func(into []byte, first int64) error, error) {
-	if from, ok := r.weights.(sections); ok && c.op == nil && c.value.Blob != nil && (c.typ.DType == mil.Float32 || c.typ.DType == mil.Float16) {
+	if from, ok := r.weights.(mil.Sections); ok && c.op == nil && c.value.Blob != nil && (c.typ.DType == mil.Float32 || c.typ.DType == mil.Float16) {
 		s, err := section(from, c.value)
 		if err != nil {
 			return nil, err

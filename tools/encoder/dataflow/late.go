@@ -30,11 +30,6 @@ const largeValues = 1 << 14
 // pieceBytes is how much of a weight file is read at a time.
 const pieceBytes = 1 << 16
 
-// sections reads weights without mapping whole files into memory.
-type sections interface {
-	Section(mil.BlobRef) (mil.DType, *io.SectionReader, error)
-}
-
 // large says which constants are read late: those of many values, all of which the reduced program has.
 func (r *reducer) large(t *mil.Type) bool {
 	n, err := t.Elements()
@@ -44,7 +39,7 @@ func (r *reducer) large(t *mil.Type) bool {
 // postpone gives a value that is read late.
 func (r *reducer) postpone(c constant) (*mil.Value, error) {
 	if c.value != nil && c.value.Blob != nil {
-		if s, ok := r.weights.(sections); ok {
+		if s, ok := r.weights.(mil.Sections); ok {
 			if _, err := section(s, c.value); err != nil {
 				return nil, err
 			}
@@ -79,7 +74,7 @@ func (r *reducer) load(c constant) (mil.Tensor, error) {
 }
 
 // section is where a value lies in its weight file.
-func section(from sections, v *mil.Value) (*io.SectionReader, error) {
+func section(from mil.Sections, v *mil.Value) (*io.SectionReader, error) {
 	n, err := v.Type.Elements()
 	if err != nil {
 		return nil, err
@@ -100,7 +95,7 @@ func section(from sections, v *mil.Value) (*io.SectionReader, error) {
 
 // resolve gives the bytes of a value, read rather than mapped where that can be.
 func (r *reducer) resolve(v *mil.Value) (mil.Tensor, error) {
-	from, ok := r.weights.(sections)
+	from, ok := r.weights.(mil.Sections)
 	if v == nil || v.Blob == nil || !ok {
 		return mil.Resolve(v, r.weights)
 	}
@@ -129,7 +124,7 @@ func (r *reducer) Read(ref mil.BlobRef, into []byte) error {
 	if c.band != nil {
 		return r.readBand(c.band, into)
 	}
-	if from, ok := r.weights.(sections); ok && c.op == nil && c.value.Blob != nil {
+	if from, ok := r.weights.(mil.Sections); ok && c.op == nil && c.value.Blob != nil {
 		s, err := section(from, c.value)
 		if err != nil {
 			return err

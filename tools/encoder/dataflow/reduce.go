@@ -69,7 +69,7 @@ type reducer struct {
 }
 
 func newReducer(f *mil.Function, w mil.Weights, h ggml.Hyperparameters, by int64) *reducer {
-	r := &reducer{by: by, weights: w, constants: constexpr.NewConstants(f.Body, w), exact: map[uint16]float32{},
+	r := &reducer{by: by, weights: w, constants: constexpr.NewConstants(f.Body, mil.Read(w)), exact: map[uint16]float32{},
 		made: map[string]*mil.Value{}, bands: map[string]bool{}, joined: map[string]string{}, atATime: bandValues}
 	width := float64(h.AudioState) / float64(max(h.AudioHead, 1))
 	for _, x := range []float64{math.Pow(width, -0.25), math.Pow(width, -0.5), math.Pow(width, 0.5), math.Pow(width, 0.25), 1e-5,

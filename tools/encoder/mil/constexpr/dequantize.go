@@ -76,6 +76,12 @@ func affine(c *call) (*plan, error) {
 				}
 				all.put(value(x, first/inner%width))
 			}
+			if size == 2 {
+				for _, code := range t.Data[first : first+inner] {
+					a.out = append(a.out, all.out[2*int(code)], all.out[2*int(code)+1])
+				}
+				continue
+			}
 			for _, code := range t.Data[first : first+inner] {
 				a.out = append(a.out, all.out[int64(code)*size:][:size]...)
 			}

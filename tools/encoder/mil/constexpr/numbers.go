@@ -19,8 +19,11 @@ func unpacked(t mil.Tensor) []byte {
 	return unpack(t.Data, bits, product(t.Shape))
 }
 
-// unpack splits n fields of 1 to 7 bits, low bits first.
+// unpack splits n fields of 1 to 8 bits, low bits first.
 func unpack(data []byte, bits int, n int64) []byte {
+	if bits == 8 {
+		return data[:n]
+	}
 	out := make([]byte, n)
 	mask := byte(1<<bits - 1)
 	var acc uint32
