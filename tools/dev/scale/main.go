@@ -2,9 +2,10 @@
 // each step in a process of its own, its time and its peak memory, and whether the memory stays below the bound that
 // docs/performance.md promises. From the repository's root:
 //
-//	go run ./tools/dev/scale [--sizes tiny,base,large-v3] [--types f16,q5_0] [--precisions float16,float32] [--threads N] [--report FILE.json]
+//	go run ./tools/dev/scale [--sizes tiny,base,large-v3] [--types f16,q5_0] [--precisions float16,float32] [--threads N] [--gate EXECUTION_ROOT] [--report FILE.json]
 //
-// With --report the tables are stored too, as docs/performance.md shows them (package tools/dev/report). It exits 1 when a step fails or needs more memory than promised. A model of large-v3 and what is made of it take 7 GB
+// With --report the tables are stored too, as docs/performance.md shows them (package tools/dev/report). With --gate each pair
+// is taken to a receipt by the actions, programs and policies of a gate that was built (receipt.go). It exits 1 when a step fails or needs more memory than promised. A model of large-v3 and what is made of it take 7 GB
 // of disk, below --dir.
 package main
 
