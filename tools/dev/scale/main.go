@@ -57,7 +57,11 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 			return err
 		}
 	}
-	w, err := report.Begin(p.report, "scale", report.Command("go run ./tools/dev/scale", args, "report", "dir", "programs", "gate"), out)
+	command := report.Command("go run ./tools/dev/scale", args, "report", "dir", "programs", "gate")
+	if p.gate != "" {
+		command += " --gate EXECUTION_ROOT"
+	}
+	w, err := report.Begin(p.report, "scale", command, out)
 	if err != nil {
 		return err
 	}
