@@ -12,7 +12,7 @@ const (
 	collectAt = 20
 	// keepBelow is the memory that the pairing of weights that are not compressed is kept below, the program's own text aside.
 	// Below 30 MB of it are in use at the largest published size; the collector gives the rest back before it takes more.
-	keepBelow = 42 << 20
+	keepBelow = 44 << 20
 )
 
 // frugal bounds the process's memory until what it gives is called. Compressed weights are in memory whole, so that no limit would hold for them.
