@@ -16,6 +16,9 @@ def serve_lines(run):
     return y
 
 
+PAUSE = 0.1
+
+
 class Side:
     """A process that runs once for each line."""
 
@@ -31,6 +34,8 @@ class Side:
             return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def run(self):
+        """Seconds of one run. The side before may have threads that wait actively for a while; they are let end."""
+        time.sleep(PAUSE)
         before = self.used()
         self.process.stdin.write("run\n")
         self.process.stdin.flush()
