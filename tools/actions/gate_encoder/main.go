@@ -19,6 +19,8 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/actions/internal/stage"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggmlsource"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 )
@@ -86,12 +88,12 @@ func parse(flags *flag.FlagSet, args []string, required ...*string) error {
 }
 
 func packageEncoder(model string, p encoder.Precision, out string) error {
-	src, err := openSource(model)
+	m, err := ggml.Open(model)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	return encoder.WritePackage(out, src, p)
+	defer m.Close()
+	return encoder.WritePackage(out, ggmlsource.Of(m), p)
 }
 
 func compile(pkg, out string) (err error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggmlsource"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
@@ -27,27 +27,6 @@ import (
 
 // A fine-tune: its float32 checkpoint, and the .bin of it with the large matrices in float16.
 var fineTune = synthetic.Options{Seed: 5, Layers: 2, TextLayers: 1, State: 48, Heads: 3, Mels: 80, AudioCtx: 40, TextCtx: 8, Vocab: 96}
-
-// source hands a model's tensors to the encoder writer.
-type source struct{ *ggml.Model }
-
-func (s source) Dims() encoder.Dims {
-	h := s.Hyperparameters
-	return encoder.Dims{Mels: int64(h.Mels), AudioCtx: int64(h.AudioCtx), State: int64(h.AudioState), Heads: int64(h.AudioHead), Layers: int64(h.AudioLayer)}
-}
-
-func (s source) Shape(name string) ([]int64, error) {
-	t, ok := s.Tensor(name)
-	if !ok {
-		return nil, fmt.Errorf("no tensor %s", name)
-	}
-	return t.Shape(), nil
-}
-
-func (s source) Values(name string, visit func([]float32) error) error {
-	t, _ := s.Tensor(name)
-	return s.Model.Values(t, func(_ int64, v []float32) error { return visit(v) })
-}
 
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
@@ -84,7 +63,7 @@ func newWorld(t *testing.T) world {
 	_, whole := model(t, dir, "source.bin", true)
 
 	pkg, enc := filepath.Join(dir, "e.mlpackage"), filepath.Join(dir, "ggml-x-encoder.mlmodelc")
-	if err := encoder.WritePackage(pkg, source{whole}, encoder.Float32); err != nil {
+	if err := encoder.WritePackage(pkg, ggmlsource.Of(whole), encoder.Float32); err != nil {
 		t.Fatal(err)
 	}
 	a, err := bundle.Open(pkg)

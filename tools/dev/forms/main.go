@@ -25,8 +25,8 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggmlsource"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
-	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
 )
 
@@ -88,7 +88,7 @@ func measureSize(ctx context.Context, w *report.Writer, size string, o synthetic
 	paths := make([]string, len(forms))
 	for i, f := range forms {
 		paths[i] = filepath.Join(dir, strings.ReplaceAll(f.name, " ", "-")+"-encoder.mlmodelc")
-		if err := f.write(filepath.Join(dir, "e.mlpackage"), paths[i], source{m}); err != nil {
+		if err := f.write(filepath.Join(dir, "e.mlpackage"), paths[i], ggmlsource.Of(m)); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
@@ -179,30 +179,6 @@ func agreement(a, b []byte) float64 {
 		return math.Inf(1)
 	}
 	return 10 * math.Log10(signal/noise)
-}
-
-// source hands the made model's tensors to the encoder writer.
-type source struct{ *ggml.Model }
-
-func (s source) Dims() encoder.Dims {
-	h := s.Hyperparameters
-	return encoder.Dims{Mels: int64(h.Mels), AudioCtx: int64(h.AudioCtx), State: int64(h.AudioState), Heads: int64(h.AudioHead), Layers: int64(h.AudioLayer)}
-}
-
-func (s source) Shape(name string) ([]int64, error) {
-	t, ok := s.Tensor(name)
-	if !ok {
-		return nil, fmt.Errorf("no tensor %s", name)
-	}
-	return t.Shape(), nil
-}
-
-func (s source) Values(name string, visit func([]float32) error) error {
-	t, ok := s.Tensor(name)
-	if !ok {
-		return fmt.Errorf("no tensor %s", name)
-	}
-	return s.Model.Values(t, func(_ int64, v []float32) error { return visit(v) })
 }
 
 // compile makes what the evaluator loads from a package.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,29 +9,9 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggmlsource"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 )
-
-// source hands a model's tensors to the encoder writer.
-type source struct{ *ggml.Model }
-
-func (s source) Dims() encoder.Dims {
-	h := s.Hyperparameters
-	return encoder.Dims{Mels: int64(h.Mels), AudioCtx: int64(h.AudioCtx), State: int64(h.AudioState), Heads: int64(h.AudioHead), Layers: int64(h.AudioLayer)}
-}
-
-func (s source) Shape(name string) ([]int64, error) {
-	t, ok := s.Tensor(name)
-	if !ok {
-		return nil, fmt.Errorf("no tensor %s", name)
-	}
-	return t.Shape(), nil
-}
-
-func (s source) Values(name string, visit func([]float32) error) error {
-	t, _ := s.Tensor(name)
-	return s.Model.Values(t, func(_ int64, v []float32) error { return visit(v) })
-}
 
 func TestFigure(t *testing.T) {
 	dir := t.TempDir()
@@ -49,7 +28,7 @@ func TestFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if err := encoder.WritePackage(pkg, source{m}, encoder.Float32); err != nil {
+	if err := encoder.WritePackage(pkg, ggmlsource.Of(m), encoder.Float32); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer

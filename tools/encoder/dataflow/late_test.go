@@ -14,6 +14,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggmlsource"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	milencoder "github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
@@ -175,27 +176,6 @@ func TestLateRefuses(t *testing.T) {
 	}
 }
 
-// source hands a model's tensors to the encoder writer.
-type source struct{ *ggml.Model }
-
-func (s source) Dims() milencoder.Dims {
-	h := s.Hyperparameters
-	return milencoder.Dims{Mels: int64(h.Mels), AudioCtx: int64(h.AudioCtx), State: int64(h.AudioState), Heads: int64(h.AudioHead), Layers: int64(h.AudioLayer)}
-}
-
-func (s source) Shape(name string) ([]int64, error) {
-	t, ok := s.Tensor(name)
-	if !ok {
-		return nil, fmt.Errorf("no tensor %s", name)
-	}
-	return t.Shape(), nil
-}
-
-func (s source) Values(name string, visit func([]float32) error) error {
-	t, _ := s.Tensor(name)
-	return s.Model.Values(t, func(_ int64, v []float32) error { return visit(v) })
-}
-
 // written is a model whose matrices are large enough to be read late, and its encoder.
 func written(t *testing.T, precision milencoder.Precision) (*ggml.Model, *bundle.Artifact) {
 	t.Helper()
@@ -208,7 +188,7 @@ func written(t *testing.T, precision milencoder.Precision) (*ggml.Model, *bundle
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "e.mlpackage")
-	if err := milencoder.WritePackage(dir, source{m}, precision); err != nil {
+	if err := milencoder.WritePackage(dir, ggmlsource.Of(m), precision); err != nil {
 		t.Fatal(err)
 	}
 	a, err := bundle.Open(dir)

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggmlsource"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity/evaluation"
@@ -106,30 +107,9 @@ func readMel(path string) ([]float32, error) {
 	return v, nil
 }
 
-// source hands a model's tensors to the encoder writer.
-type source struct{ *ggml.Model }
-
-func (s source) Dims() encoder.Dims {
-	h := s.Hyperparameters
-	return encoder.Dims{Mels: int64(h.Mels), AudioCtx: int64(h.AudioCtx), State: int64(h.AudioState), Heads: int64(h.AudioHead), Layers: int64(h.AudioLayer)}
-}
-
-func (s source) Shape(name string) ([]int64, error) {
-	t, ok := s.Tensor(name)
-	if !ok {
-		return nil, fmt.Errorf("no tensor %s", name)
-	}
-	return t.Shape(), nil
-}
-
-func (s source) Values(name string, visit func([]float32) error) error {
-	t, _ := s.Tensor(name)
-	return s.Model.Values(t, func(_ int64, v []float32) error { return visit(v) })
-}
-
 func write(m *ggml.Model, out string) error {
 	pkg := filepath.Join(filepath.Dir(out), "written.mlpackage")
-	if err := encoder.WritePackage(pkg, source{m}, encoder.Float32); err != nil {
+	if err := encoder.WritePackage(pkg, ggmlsource.Of(m), encoder.Float32); err != nil {
 		return err
 	}
 	a, err := bundle.Open(pkg)

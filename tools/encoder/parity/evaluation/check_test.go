@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggmlsource"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/parity"
@@ -26,27 +26,6 @@ import (
 )
 
 var small = synthetic.Options{Seed: 3, Layers: 2, TextLayers: 1, State: 48, Heads: 3, Mels: 80, AudioCtx: 40, TextCtx: 8, Vocab: 96}
-
-// source hands a model's tensors to the encoder writer.
-type source struct{ *ggml.Model }
-
-func (s source) Dims() encoder.Dims {
-	h := s.Hyperparameters
-	return encoder.Dims{Mels: int64(h.Mels), AudioCtx: int64(h.AudioCtx), State: int64(h.AudioState), Heads: int64(h.AudioHead), Layers: int64(h.AudioLayer)}
-}
-
-func (s source) Shape(name string) ([]int64, error) {
-	t, ok := s.Tensor(name)
-	if !ok {
-		return nil, fmt.Errorf("no tensor %s", name)
-	}
-	return t.Shape(), nil
-}
-
-func (s source) Values(name string, visit func([]float32) error) error {
-	t, _ := s.Tensor(name)
-	return s.Model.Values(t, func(_ int64, v []float32) error { return visit(v) })
-}
 
 // bin writes a model file.
 func bin(t *testing.T, o synthetic.Options) string {
@@ -71,7 +50,7 @@ func encoded(t *testing.T, model string, p encoder.Precision) string {
 	}
 	defer m.Close()
 	pkg := filepath.Join(t.TempDir(), "e.mlpackage")
-	if err := encoder.WritePackage(pkg, source{m}, p); err != nil {
+	if err := encoder.WritePackage(pkg, ggmlsource.Of(m), p); err != nil {
 		t.Fatal(err)
 	}
 	a, err := bundle.Open(pkg)

@@ -1,10 +1,8 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -335,93 +333,4 @@ func TestEnergy(t *testing.T) {
 	}
 	p.Power = nil
 	refused(t, p, reason.EnergyUnmeasured)
-}
-
-func refused(t *testing.T, p *Plan, code string) {
-	t.Helper()
-	_, err := Run(t.Context(), p)
-	var r *reason.Error
-	if !errors.As(err, &r) || r.Code != code {
-		t.Errorf("%v, want %s", err, code)
-	}
-}
-
-// TestRefusedPlans holds what is refused before anything starts.
-func TestRefusedPlans(t *testing.T) {
-	for _, pairs := range []int{1, 7} {
-		p := newPlan(t, said, said)
-		p.Pairs = pairs
-		refused(t, p, reason.ComparisonPairs)
-	}
-	for _, change := range []func(*Plan){
-		func(p *Plan) { p.Sources = nil }, func(p *Plan) { p.Control = "another" }, func(p *Plan) { p.Threads = 0 },
-		func(p *Plan) { p.SustainedFor = time.Second }, func(p *Plan) { p.Mode, p.SustainedFor = measure.Sustained, 601*time.Second },
-		func(p *Plan) { p.Mode, p.SustainedFor = measure.Sustained, -time.Second }, func(p *Plan) { p.Pairs = 8 }, func(p *Plan) { p.Sources[0].Name = "" },
-	} {
-		p := newPlan(t, said)
-		change(p)
-		refused(t, p, reason.MeasurementRefused)
-	}
-}
-
-// TestSustained holds that runs go on until the time is over, and that a shorter time than the protocol's is said to make no figure.
-func TestSustained(t *testing.T) {
-	t.Parallel()
-	p := newPlan(t, said)
-	p.Mode, p.SustainedFor = measure.Sustained, 1500*time.Millisecond
-	var progress bytes.Buffer
-	p.Progress = &progress
-	s := mustRun(t, p)
-	if !strings.Contains(progress.String(), "no sustained figure, which takes 600 s") {
-		t.Errorf("a short session says of itself:\n%s", &progress)
-	}
-	if why := p.Protocol.Judge([]*measure.Submission{s}, measure.Lasting, "arm0", "arm0"); !slices.ContainsFunc(why, func(r reason.Reason) bool {
-		return r.Code == reason.SustainedShort && strings.Contains(r.Found, "no sustained figure")
-	}) {
-		t.Errorf("the claim that it lasts gives %v", why)
-	}
-	var steady int
-	for _, r := range s.Arms[0].Runs {
-		if r.Kind == measure.Steady {
-			steady++
-		}
-	}
-	if steady < 2 || s.Arms[0].Runs[0].Kind != measure.Cold || s.Arms[0].Runs[1].Kind != measure.WarmUp {
-		t.Errorf("%d runs in the sustained part", steady)
-	}
-}
-
-func TestProgress(t *testing.T) {
-	t.Parallel()
-	p := newPlan(t, "echo 'cannot go on' >&2; exit 1")
-	var b bytes.Buffer
-	p.Progress = &b
-	mustRun(t, p)
-	if !strings.Contains(b.String(), "run 1 of 5, arm0 cold: code 1: cannot go on; excluded: ") {
-		t.Errorf("progress:\n%s", &b)
-	}
-}
-
-// TestDescribe reads this test program: its compiler's stamp, and a build mode from nothing but the compile actions.
-func TestDescribe(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for text, want := range map[string]string{`["NDEBUG","X=1"]`: "release", `["X=1"]`: "debug", `["NDEBUG=1"]`: "release", `["XNDEBUG"]`: "debug", "": environment.Unknown} {
-		path := ""
-		if text != "" {
-			path = filepath.Join(dir, "defines.json")
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if p, err := Describe(self, path, "coreml"); err != nil || p.BuildMode != want || len(p.SHA256) != 64 || p.Compiler == "" {
-			t.Errorf("%s: %+v, %v, want %s", text, p, err, want)
-		}
-	}
-	if _, err := Describe(self, filepath.Join(dir, "absent"), "coreml"); err == nil {
-		t.Error("definitions that are not there are no error")
-	}
 }

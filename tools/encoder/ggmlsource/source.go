@@ -1,4 +1,5 @@
-package main
+// Package ggmlsource gives the encoder writer the tensors of a whisper.cpp model.
+package ggmlsource
 
 import (
 	"fmt"
@@ -7,13 +8,10 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 )
 
-// source gives the encoder writer the tensors of a whisper.cpp model.
-type source struct{ *ggml.Model }
+// Of is the model as the writer reads it. It reads while it is written from, so the model stays open as long.
+func Of(m *ggml.Model) encoder.Source { return source{m} }
 
-func openSource(path string) (source, error) {
-	m, err := ggml.Open(path)
-	return source{m}, err
-}
+type source struct{ *ggml.Model }
 
 func (s source) Dims() encoder.Dims {
 	h := s.Hyperparameters
