@@ -67,7 +67,7 @@ submission is refused, or a sustained session was shorter than the protocol's (-
 	f.StringVar(&b.units, "units", "all", "the compute units that the bridge asks for")
 	f.StringVar(&b.last, "last", "", "the last session's submission on this machine, for the control arm's drift")
 	f.StringVar(&b.out, "out", "", "where the submission goes")
-	f.IntVar(&b.threads, "threads", 2, "whisper-cli's -t")
+	f.IntVar(&b.threads, "threads", 1, "whisper-cli's -t; never all processors, and fewer in heat or low-power mode")
 	f.IntVar(&b.pairs, "pairs", 0, "how many interleaved pairs; 0, or at least the protocol's 8")
 	f.IntVar(&b.sustained, "sustained-seconds", 0, "shorten --mode sustained, to try it: what is shorter than the protocol's time makes no sustained figure")
 	f.IntVar(&b.deadline, "deadline", 900, "seconds until a run is stopped")

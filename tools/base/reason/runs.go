@@ -31,6 +31,7 @@ const (
 	RunsDiffer             = "RUNS_DIFFER"
 	ForbiddenArgument      = "FORBIDDEN_ARGUMENT"
 	SpecRefused            = "SPEC_REFUSED"
+	ThreadsExceed          = "THREADS_EXCEED"
 	ModelName              = "MODEL_NAME"
 	WorkerIdentity         = "WORKER_IDENTITY"
 	CPUFeaturesMissing     = "CPU_FEATURES_MISSING"
@@ -111,6 +112,7 @@ var runs = Table{
 	{Code: RunsDiffer, Class: Fail, Means: "Two runs that must be of the same binary, model, pin and lane are not.", Do: "Judge runs of one gate together."},
 	{Code: ForbiddenArgument, Class: Refuse, Means: "whisper-cli was or would be started with an argument that the contract forbids: -ac changes the mel width and fails silently, -p above 1 loads the encoder again, response files hide what ran, unknown options end the program with exit 0.", Do: "Leave the argument out."},
 	{Code: SpecRefused, Class: Refuse, Means: "A run's specification asks for something that the contract does not allow.", Do: "Change the named member."},
+	{Code: ThreadsExceed, Class: Refuse, Means: "The run asks for more threads than the machine may be asked for as it is now: half of its processors in low-power mode or in serious heat, a third in critical heat, and on a Mac or for a measurement never the last one.", Do: "Ask for fewer threads, or wait until the machine has cooled and saves no power. The number is never lowered by itself: it is a part of the run."},
 	{Code: ModelName, Class: Refuse, Means: "The model's file name does not end in .bin. The encoder's path is derived by cutting the model's path at its last dot, which may then be in a directory's name.", Do: "Name the model ggml-NAME.bin."},
 	{Code: WorkerIdentity, Class: Refuse, Means: "The machine that was to run a physical gate is not the one that its key names: another build of macOS, other hardware, or an identity with holes.", Do: "Update the key (bazel fetch --configure, or the worker's platform properties), or send the action to the machine that it names."},
 	{Code: CPUFeaturesMissing, Class: Inconclusive, Means: "The processor of this machine lacks instructions that whisper-cli was built for: nothing was started, or the program died of an illegal instruction before it loaded anything.", Do: "coregate binary --here WHISPER-CLI names them, unless the program is stripped. Run on a machine that has them, or build with --//third_party/whisper_cpp:instruction_set=baseline."},

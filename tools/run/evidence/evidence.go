@@ -167,6 +167,20 @@ type Observations struct {
 	Timings map[string]float64 `json:"timings_ms"`
 	// Fit is what was known of the run's memory before it started; left out where the model's header could not be read.
 	Fit *Fit `json:"fit,omitempty"`
+	// Pressure is how hard the machine was pressed just before the program started, and just after it ended.
+	Pressure []Pressure `json:"pressure,omitempty"`
+}
+
+// Pressure is how hard a machine was pressed at one time; null and "unknown" where the system did not say.
+type Pressure struct {
+	At             string `json:"at"`
+	Level          string `json:"level"`
+	Thermal        string `json:"thermal"`
+	LowPower       string `json:"low_power"`
+	AvailableBytes *int64 `json:"available_bytes"`
+	// FootprintBytes is of the runner and what it started.
+	FootprintBytes *int64 `json:"footprint_bytes"`
+	BudgetBytes    *int64 `json:"budget_bytes"`
 }
 
 // Fit is whether a run fits into memory, as far as that was known before it started.

@@ -16,8 +16,8 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/tree"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
-	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/governor"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/pressure"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
@@ -61,6 +61,9 @@ func Run(ctx context.Context, s *Spec) (*Result, error) {
 		return nil, err
 	}
 	if err := checkProcessor(identity, processor.Missing); err != nil {
+		return nil, err
+	}
+	if err := s.checkThreads(); err != nil {
 		return nil, err
 	}
 	if err := checkPlain(s.Pin); err != nil {
@@ -215,7 +218,7 @@ func (s *Spec) execute(ctx context.Context, sup *supervisor.Supervisor, st *stag
 		Host: hostFacts(sup.Inherited), WallSeconds: out.Wall.Seconds(), WarmUpSeconds: warmUps, PeakResidentBytes: out.PeakBytes,
 		UserSeconds: out.User.Seconds(), SystemSeconds: out.System.Seconds(),
 		RawStderrSHA256: evidence.SHA256(out.Stderr.Data), RawStdoutSHA256: evidence.SHA256(out.Stdout.Data),
-		RawStderrBytes: out.Stderr.Total, RawStdoutBytes: out.Stdout.Total, Timings: whispercpp.TimedMilliseconds(out.Stderr.Data),
+		RawStderrBytes: out.Stderr.Total, RawStdoutBytes: out.Stdout.Total, Timings: whispercpp.TimedMilliseconds(out.Stderr.Data), Pressure: r.pressure,
 	}
 	return &Result{Evidence: e, Observations: o, Stdout: out.Stdout.Data, Stderr: out.Stderr.Data}, nil
 }
@@ -262,13 +265,15 @@ type start struct {
 	at   time.Time
 	out  *supervisor.Outcome
 	exit evidence.Exit
+	// pressure is before and after.
+	pressure []evidence.Pressure
 }
 
 // measured starts the program, after a warm-up where one is asked for, and returns the seconds that warm-ups took. A
-// warm-up that does not end well is the run: to start again would hide it.
+// warm-up that does not end well is the run: to start again would hide it. A hot machine is not warmed up further.
 func (s *Spec) measured(ctx context.Context, sup *supervisor.Supervisor, st *staging, p supervisor.Program) (*start, []float64, error) {
 	warmUps := []float64{}
-	if s.WarmUp {
+	if s.WarmUp && pressure.WarmUp(strain()) {
 		own, err := supervisor.StartIn(st.dir)
 		if err != nil {
 			return nil, nil, err
@@ -290,7 +295,8 @@ func (st *staging) start(ctx context.Context, sup *supervisor.Supervisor, p supe
 		return nil, fmt.Errorf("whisper-cli changed between staging and start: staged %s, found %s (%v)", st.cli, sum, err)
 	}
 	memory := watchMemory()
-	g := governor.Watch(fit.Now().Bytes, available)
+	before := pressure.Now()
+	g := governor.Watch(before.BudgetBytes, available)
 	p.Stop = g.Stop
 	at := time.Now()
 	out, err := sup.Run(ctx, p)
@@ -298,7 +304,7 @@ func (st *staging) start(ctx context.Context, sup *supervisor.Supervisor, p supe
 	if err != nil {
 		return nil, err
 	}
-	return &start{at: at, out: out, exit: exitOf(out, memory, g.Stopped())}, nil
+	return &start{at: at, out: out, exit: exitOf(out, memory, g.Stopped()), pressure: []evidence.Pressure{pressed(before), pressed(pressure.Now())}}, nil
 }
 
 func hostFacts(inherited map[string]string) map[string]string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	state "github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/pin"
 )
@@ -40,6 +41,16 @@ func TestWarmUp(t *testing.T) {
 	if r.Evidence.WarmUps != 1 || len(r.Observations.WarmUpSeconds) != 1 || r.Observations.WarmUpSeconds[0] <= 0 || r.Evidence.Exit != (evidence.Exit{Kind: evidence.ExitCode}) {
 		t.Errorf("warmed: %d warm-ups, %v s, exit %+v", r.Evidence.WarmUps, r.Observations.WarmUpSeconds, r.Evidence.Exit)
 	}
+	// A hot machine is not warmed further; heat that nobody knows spares nothing.
+	real := strain
+	defer func() { strain = real }()
+	for thermal, want := range map[string]int{"serious": 0, "critical": 0, "fair": 1, "unknown": 1} {
+		strain = func() state.Strain { return state.Strain{Thermal: thermal, LowPower: "off"} }
+		if r := warmed("words"); r.Evidence.WarmUps != want || len(r.Observations.WarmUpSeconds) != want || !strings.Contains(string(r.Stdout), "words") {
+			t.Errorf("thermal state %s: %d warm-ups, want %d; %q heard", thermal, r.Evidence.WarmUps, want, r.Stdout)
+		}
+	}
+	strain = real
 	for script, want := range map[string]evidence.Exit{
 		"first3 " + filepath.Join(t.TempDir(), "started"): {Kind: evidence.ExitCode, Code: 3},
 		"segv": {Kind: evidence.ExitSignal, Signal: 11},

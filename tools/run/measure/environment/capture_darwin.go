@@ -28,14 +28,16 @@ func CaptureMachine(id string) Machine {
 // processInfo asks NSProcessInfo, for which there is no command.
 const processInfo = `ObjC.import("Foundation"); var p = $.NSProcessInfo.processInfo; Number(p.thermalState) + " " + Boolean(p.isLowPowerModeEnabled)`
 
+// CaptureStrain reads heat and low-power mode now.
+func CaptureStrain() Strain {
+	return darwinStrain(output("/usr/bin/osascript", "-l", "JavaScript", "-e", processInfo), output("/usr/bin/pmset", "-g"))
+}
+
 // Capture describes the state of this machine now. It takes a second, which is top's, whatever the window.
 func Capture(dir string, _ time.Duration) State {
 	s := State{At: time.Now().UTC().Format(time.RFC3339)}
-	s.Thermal, s.LowPower = parseProcessInfo(output("/usr/bin/osascript", "-l", "JavaScript", "-e", processInfo))
-	// Two sources for one fact: where they differ there is no answer.
-	if pmset := parsePmset(output("/usr/bin/pmset", "-g")); pmset != Unknown && pmset != s.LowPower {
-		s.LowPower = map[bool]string{true: pmset, false: Unknown}[s.LowPower == Unknown]
-	}
+	now := CaptureStrain()
+	s.Thermal, s.LowPower = now.Thermal, now.LowPower
 	parseBattery(output("/usr/bin/pmset", "-g", "batt"), &s)
 	s.FreeDiskBytes = parseDf(output("/bin/df", "-k", dir))
 	s.AvailableBytes = memory.Available().Bytes

@@ -24,10 +24,17 @@ func Capture(dir string, window time.Duration) State {
 	return capture(system, dir, window)
 }
 
+// CaptureStrain reads heat and low-power mode now.
+func CaptureStrain() Strain { return strain(system) }
+
+func strain(root fs.FS) Strain {
+	return Strain{Thermal: thermalOf(root), LowPower: linuxLowPower(root)}
+}
+
 func capture(root fs.FS, dir string, window time.Duration) State {
 	s := State{At: time.Now().UTC().Format(time.RFC3339)}
-	s.Thermal = thermalOf(root)
-	s.LowPower = linuxLowPower(root)
+	now := strain(root)
+	s.Thermal, s.LowPower = now.Thermal, now.LowPower
 	linuxPower(root, &s)
 	var stat syscall.Statfs_t
 	if syscall.Statfs(dir, &stat) == nil {

@@ -57,6 +57,13 @@ type State struct {
 	OurActions []string `json:"our_actions"`
 }
 
+// Strain is what limits how much a machine should be asked for, read quickly.
+type Strain struct {
+	// Thermal and LowPower are as in [State].
+	Thermal  string `json:"thermal"`
+	LowPower string `json:"low_power"`
+}
+
 // Program is how the measured program was made.
 type Program struct {
 	SHA256 string `json:"sha256"`

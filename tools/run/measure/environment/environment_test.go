@@ -159,6 +159,31 @@ func TestCapture(t *testing.T) {
 	}
 }
 
+// TestStrain holds that heat and low-power mode are read without the rest, and that two sources which differ give no answer.
+func TestStrain(t *testing.T) {
+	for name, c := range map[string]struct {
+		info, pmset string
+		want        Strain
+	}{
+		"both agree":         {"2 true\n", " lowpowermode         1\n", Strain{"serious", "on"}},
+		"they differ":        {"0 false\n", " lowpowermode         1\n", Strain{"nominal", Unknown}},
+		"pmset alone":        {"", " lowpowermode         1\n", Strain{Unknown, "on"}},
+		"NSProcessInfo only": {"3 false\n", "", Strain{"critical", "off"}},
+		"neither":            {"", "", Strain{Unknown, Unknown}},
+	} {
+		if got := darwinStrain(c.info, c.pmset); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	hot := fstest.MapFS{
+		"sys/class/thermal/thermal_zone0/temp": {Data: []byte("96000\n")}, "sys/class/thermal/thermal_zone0/trip_point_0_type": {Data: []byte("passive\n")},
+		"sys/class/thermal/thermal_zone0/trip_point_0_temp": {Data: []byte("95000\n")}, "sys/firmware/acpi/platform_profile": {Data: []byte("low-power\n")},
+	}
+	if got := strain(hot); got != (Strain{"serious", "on"}) {
+		t.Errorf("%+v of a laptop that is hot and saves power", got)
+	}
+}
+
 func FuzzTexts(f *testing.F) {
 	f.Add("hw.model: Mac14,9\n")
 	f.Add("Now drawing from 'AC Power'\n")

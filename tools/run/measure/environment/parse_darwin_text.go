@@ -102,6 +102,16 @@ func parsePmset(text string) string {
 	return Unknown
 }
 
+// darwinStrain reads what NSProcessInfo and pmset said. They are two sources of low-power mode: where both answer and differ, there is no answer.
+func darwinStrain(info, pmset string) Strain {
+	var s Strain
+	s.Thermal, s.LowPower = parseProcessInfo(info)
+	if other := parsePmset(pmset); other != Unknown && other != s.LowPower {
+		s.LowPower = map[bool]string{true: other, false: Unknown}[s.LowPower == Unknown]
+	}
+	return s
+}
+
 var (
 	drawing = regexp.MustCompile(`(?m)^Now drawing from '(AC|Battery) Power'`)
 	battery = regexp.MustCompile(`(?m)InternalBattery-\S+(?: \(id=\d+\))?\s+(\d{1,3})%;\s*([a-zA-Z ]+?)\s*(?:;|$)`)

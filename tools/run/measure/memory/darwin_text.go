@@ -41,6 +41,21 @@ func parseVMStat(text string) (int64, bool) {
 	return (pages["Pages free"] + pages["Pages speculative"] + pages["Pages inactive"]) * size, true
 }
 
+// darwinRoom is what vm_stat says is available, with the machine's memory less 1 GiB for the system as the limit. Where vm_stat says
+// nothing, the limit less what is to spare is a guess, and says so. A live reading is never lowered by it.
+func darwinRoom(vmStat, memsize string) Room {
+	r := Room{Source: "unknown"}
+	if total, err := strconv.ParseInt(strings.TrimSpace(memsize), 10, 64); err == nil && total > 1024*MiB && total < 1<<50 {
+		limit := total - 1024*MiB
+		guess := Conservative(limit)
+		r = Room{Bytes: &guess, LimitBytes: &limit, Source: "hw.memsize"}
+	}
+	if bytes, ok := parseVMStat(vmStat); ok {
+		r.Bytes, r.Source, r.Measured = &bytes, "vm_stat", true
+	}
+	return r
+}
+
 // parseTopMem reads the last line of `top -l 1 -pid PID -stats pid,mem`: the footprint, with a unit, and a sign of its trend.
 func parseTopMem(text string, pid int) (int64, bool) {
 	for _, line := range strings.Split(text, "\n") {

@@ -32,7 +32,7 @@ type Room struct {
 	Bytes *int64 `json:"bytes"`
 	// LimitBytes is the whole of what Bytes is a part of: the control group's limit, or the machine's memory.
 	LimitBytes *int64 `json:"limit_bytes"`
-	// Source is cgroup, MemAvailable, vm_stat or unknown.
+	// Source is cgroup, MemAvailable, vm_stat, hw.memsize or unknown.
 	Source string `json:"source"`
 	// Measured is true for a reading of the machine as it is, false for a guess.
 	Measured bool `json:"measured"`
@@ -75,6 +75,12 @@ func Recover(before, after *int64) Recovery {
 	}
 	return Unchanged
 }
+
+// spareBytes is what a conservative budget leaves for what nobody counted.
+const spareBytes = 512 * MiB
+
+// Conservative is a budget less what is to spare, and never below zero: who plans up to the limit reaches it.
+func Conservative(bytes int64) int64 { return max(0, bytes-spareBytes) }
 
 // Sum adds sizes and stops at the largest number instead of turning negative.
 func Sum(sizes ...int64) int64 {

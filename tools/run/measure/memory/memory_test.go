@@ -81,6 +81,45 @@ func TestVMStat(t *testing.T) {
 	}
 }
 
+// TestDarwinRoom holds that a live reading is taken as it is, and that without one the machine's memory gives a guess that says it is one.
+func TestDarwinRoom(t *testing.T) {
+	text, err := os.ReadFile("testdata/vm_stat-swapping.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const live, gib = (11887 + 102040 + 363803) * 16384, 1 << 30
+	for name, c := range map[string]struct {
+		vmStat, memsize string
+		bytes, limit    int64 // below zero: not known
+		source          string
+		measured        bool
+	}{
+		"both":                          {string(text), "17179869184\n", live, 15 * gib, "vm_stat", true},
+		"a machine smaller than live":   {string(text), "2147483648", live, gib, "vm_stat", true},
+		"no size":                       {string(text), "", live, -1, "vm_stat", true},
+		"no live reading":               {"", "17179869184\n", 15*gib - 512*MiB, 15 * gib, "hw.memsize", false},
+		"a reading that is cut":         {string(text[:60]), "8589934592", 7*gib - 512*MiB, 7 * gib, "hw.memsize", false},
+		"less than what is to spare":    {"", "1342177280", 0, 256 * MiB, "hw.memsize", false},
+		"no more than the system's GiB": {"", "1073741824", -1, -1, "unknown", false},
+		"a size that is no number":      {"", "hw.memsize: 17179869184", -1, -1, "unknown", false},
+		"a size that is negative":       {"", "-17179869184", -1, -1, "unknown", false},
+		"nothing":                       {"", "", -1, -1, "unknown", false},
+	} {
+		r := darwinRoom(c.vmStat, c.memsize)
+		for what, side := range map[string]struct {
+			got  *int64
+			want int64
+		}{"available": {r.Bytes, c.bytes}, "limit": {r.LimitBytes, c.limit}} {
+			if (side.got == nil) != (side.want < 0) || side.got != nil && *side.got != side.want {
+				t.Errorf("%s: %s %s, want %d bytes", name, what, ShowMaybe(side.got), side.want)
+			}
+		}
+		if r.Source != c.source || r.Measured != c.measured {
+			t.Errorf("%s: source %s, measured %v, want %s, %v", name, r.Source, r.Measured, c.source, c.measured)
+		}
+	}
+}
+
 func TestDarwinProcess(t *testing.T) {
 	if got, ok := parseTopMem("Processes: 412 total\nPID    MEM\n4711   1234M+\n", 4711); !ok || got != 1234<<20 {
 		t.Errorf("top: %d, %v", got, ok)

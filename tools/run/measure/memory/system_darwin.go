@@ -3,7 +3,6 @@ package memory
 import (
 	"os/exec"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -15,19 +14,9 @@ func output(name string, args ...string) string {
 	return string(out)
 }
 
-// Available reads how much this process, and what it starts, can still allocate: free and inactive pages. The limit is the
-// machine's memory less 1 GiB.
+// Available reads how much this process, and what it starts, can still allocate: free and inactive pages.
 func Available() Room {
-	bytes, ok := parseVMStat(output("/usr/bin/vm_stat"))
-	if !ok {
-		return Room{Source: "unknown"}
-	}
-	r := Room{Bytes: &bytes, Source: "vm_stat", Measured: true}
-	if total, err := strconv.ParseInt(strings.TrimSpace(output("/usr/sbin/sysctl", "-n", "hw.memsize")), 10, 64); err == nil && total > 1024*MiB {
-		limit := total - 1024*MiB
-		r.LimitBytes = &limit
-	}
-	return r
+	return darwinRoom(output("/usr/bin/vm_stat"), output("/usr/sbin/sysctl", "-n", "hw.memsize"))
 }
 
 // Group reads what a process's group uses; ok is false when nothing of it is left. Each reading starts two commands, so it

@@ -20,6 +20,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/ceiling"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/power"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/pressure"
 )
 
 // Source is one arm's files, with what is known of them.
@@ -94,8 +95,11 @@ func (p *Plan) Check() error {
 	case p.Threads < 1 || p.Threads > 512:
 		return refuse("threads", "1 to 512", strconv.Itoa(p.Threads))
 	}
-	return nil
+	return pressure.CheckThreads(p.Threads, p.Machine.Cores.Logical, strain(), pressure.KeepOne)
 }
+
+// strain is what the machine says of itself; tests answer in its place.
+var strain = pressure.Strained
 
 // arguments is whisper-cli's whole argument list, as the runner has it.
 func (p *Plan) arguments() []string {

@@ -42,6 +42,33 @@ func TestRefusedPlans(t *testing.T) {
 	}
 }
 
+// TestThreads holds that a measurement never takes the last processor, and fewer on a machine that is hot or saves power.
+func TestThreads(t *testing.T) {
+	real := strain
+	defer func() { strain = real }()
+	for _, c := range []struct {
+		threads, processors int
+		thermal, lowPower   string
+		refused             bool
+	}{
+		{7, 8, "nominal", "off", false}, {8, 8, "nominal", "off", true}, {1, 1, "unknown", "unknown", false}, {2, 2, "unknown", "unknown", true},
+		{4, 8, "nominal", "on", false}, {5, 8, "nominal", "on", true}, {5, 8, "serious", "off", true}, {2, 8, "critical", "off", false}, {3, 8, "critical", "off", true},
+		{1, 0, "unknown", "unknown", false}, {2, 0, "unknown", "unknown", true},
+	} {
+		strain = func() environment.Strain { return environment.Strain{Thermal: c.thermal, LowPower: c.lowPower} }
+		p := newPlan(t, said)
+		p.Threads, p.Machine.Cores.Logical = c.threads, c.processors
+		err := p.Check()
+		var r *reason.Error
+		if errors.As(err, &r) != c.refused || c.refused && r.Code != reason.ThreadsExceed {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	p := newPlan(t, said)
+	p.Threads = 512
+	refused(t, p, reason.ThreadsExceed)
+}
+
 // TestSustained holds that runs go on until the time is over, and that a shorter time than the protocol's is said to make no figure.
 func TestSustained(t *testing.T) {
 	t.Parallel()
