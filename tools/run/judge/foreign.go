@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -115,6 +116,9 @@ func otherLog(f *verdict.Judgement, m markers, r *Run) bool {
 		f.Add(reason.LogSilenced, "stderr", "the library's log lines", "none")
 	case len(r.Stderr) == 0:
 		f.Add(reason.LogEmpty, "stderr", "the lines that whisper-cli writes to standard error", "none")
+	case buried(r) >= 0:
+		i := buried(r)
+		f.Add(reason.LogGarbled, fmt.Sprintf("stderr line %d", r.number(i)), "the whole line as the program writes it, or a prefix that every line has", quoteWhole(r.Stderr[i]))
 	case spoken.MatchString(r.Stderr[0]):
 		f.Add(reason.LogSwapped, fmt.Sprintf("stderr line %d", r.number(0)), "the library's lines", "the words, which whisper-cli writes to standard output: "+quote(r.Stderr[0]))
 	case notStarted(r):
@@ -132,6 +136,11 @@ var spoken = regexp.MustCompile(`^\[\d\d+:\d\d:\d\d\.\d{3} --> \d\d+:\d\d:\d\d\.
 // "NAME: WHAT". Whisper-cli itself has no such code.
 func notStarted(r *Run) bool {
 	return r.Exit != nil && r.Exit.Kind == evidence.ExitCode && (r.Exit.Code == 126 || r.Exit.Code == 127) && strings.Contains(r.Stderr[0], ": ")
+}
+
+// buried is the index of the first line in which one of the program's begins behind other text, or -1.
+func buried(r *Run) int {
+	return slices.IndexFunc(r.Stderr, func(line string) bool { return whispercpp.Begin(line) > 0 })
 }
 
 // anyKind is the kind of the first garbled line.

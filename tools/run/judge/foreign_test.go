@@ -35,6 +35,7 @@ func TestOtherTools(t *testing.T) {
 		"whisper-cli: error while loading shared libraries: libgomp.so.1: x": "LOADER_FAILED",
 		"cp: /private/var/folders/x/y/T/z: Operation not permitted":          "SANDBOX_DENIED",
 		"src.tar.gz: FAILED": "SOURCE_DIGEST_MISMATCH",
+		`2026-12-01,"whisper_init_state: loading Core ML model from 'x'"`: "LOG_GARBLED",
 		"** BUILD FAILED **": "XCODE_FAILED",
 		`coremlcompiler: error: Unsupported model version`:                                                                          "COREMLC_FAILED",
 		`xcrun: error: unable to find utility "coremlcompiler", not a developer tool or in PATH`:                                    "COREMLC_MISSING",

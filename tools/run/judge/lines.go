@@ -60,7 +60,7 @@ func (m markers) read(text string, index, number int) {
 		}
 		// A line that is exact as one of its family only, such as any line of the library, may be another's with something
 		// before or behind it.
-		if g, ok := within(face); ok && (!exact || general[l.Kind] && g.Kind != l.Kind) {
+		if g, ok := within(face); ok && (!exact || l.Kind.General() && g.Kind != l.Kind) {
 			if _, have := m.garbled[g.Kind]; !have {
 				g.Text = text
 				m.garbled[g.Kind] = at{index, number, g}
@@ -68,9 +68,6 @@ func (m markers) read(text string, index, number int) {
 		}
 	}
 }
-
-// general are kinds whose rows take whatever no row before them takes.
-var general = map[whispercpp.LineKind]bool{whispercpp.LineLibrary: true, whispercpp.LineTiming: true, whispercpp.LineModelFact: true, whispercpp.LineBuffer: true}
 
 // within reads a line of whisper.cpp's that is inside another, at its beginning or its end.
 func within(text string) (whispercpp.Line, bool) {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // Limits of a log file.
@@ -164,6 +165,9 @@ func fromUTF16(data []byte, bigEndian bool) (string, error) {
 	if len(data)%2 != 0 {
 		return "", refuse("UTF-16 text with half a character at its end: it was cut short")
 	}
+	if whispercpp.Begin(string(data)) >= 0 {
+		return "", refuse("UTF-16 text and text of another encoding in one file, as two programs that append to it leave it: give each its own file")
+	}
 	units := make([]uint16, len(data)/2)
 	for i := range units {
 		a, b := uint16(data[2*i]), uint16(data[2*i+1])
@@ -179,9 +183,6 @@ func fromUTF16(data []byte, bigEndian bool) (string, error) {
 	}
 	return text, nil
 }
-
-// noBreak is a space at which no line is broken.
-const noBreak = "\u00a0"
 
 // lines splits a text into lines without their ends.
 func lines(text string) ([]Line, error) {
@@ -207,9 +208,6 @@ func lines(text string) ([]Line, error) {
 		if refused != nil {
 			refused.Where = fmt.Sprintf("log line %d", number)
 			return nil, refused
-		}
-		if strings.Contains(clean, noBreak) && !whisper.MatchString(clean) && whisper.MatchString(strings.ReplaceAll(clean, noBreak, " ")) {
-			return nil, refuse("no-break spaces (U+00A0) in line %d where the program writes spaces, as a web page or a word processor makes them: give the file that the program wrote", number)
 		}
 		if strings.TrimSpace(clean) != "" {
 			out = append(out, Line{Text: clean, Number: number})

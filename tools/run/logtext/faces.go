@@ -8,11 +8,12 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
-// escape is a control sequence of a terminal: CSI, OSC, or a short one.
-var escape = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]|\x9b[0-?]*[ -/]*[@-~]`)
+// escape is a control sequence of a terminal: CSI, OSC, APC (in which Buildkite writes the time), or a short one.
+var escape = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]|\x9b[0-?]*[ -/]*[@-~]`)
 
-// harmless are the sequences that change no text: colours, erasing to the right, titles, and modes of the terminal.
-var harmless = regexp.MustCompile(`^(?:\x1b\[|\x9b)(?:[0-9;:]*m|0?K|\?[0-9;]*[hl])$|^\x1b\]`)
+// harmless are the sequences that change no text: colours, erasing to the right, titles, what programs tell each other,
+// and modes of the terminal.
+var harmless = regexp.MustCompile(`^(?:\x1b\[|\x9b)(?:[0-9;:]*m|0?K|\?[0-9;]*[hl])$|^\x1b[\]_].`)
 
 // uncolour takes off what changes no text, and refuses what moves the cursor.
 func uncolour(line string) (string, *reason.Error) {

@@ -1,7 +1,6 @@
 package logtext
 
 import (
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -31,6 +30,9 @@ type Line struct {
 func Read(data []byte) ([]Line, error) {
 	text, err := decode(data)
 	if err != nil {
+		return nil, err
+	}
+	if err := refuseDocument(text); err != nil {
 		return nil, err
 	}
 	all, err := lines(text)
@@ -74,6 +76,7 @@ var prefixes = []prefix{
 	{name: "docker compose", pattern: regexp.MustCompile(`^(?P<tag>[\w.-]+) *\|` + rest)},
 	{name: "a logger's line", pattern: regexp.MustCompile(`^\[?` + rfc3339 + `\]?(?: -| \|)? (?P<tag>[\w./-]+)(?: -| \|)? \[?(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|debug|info|warn|error)\]?(?: -| \||:)?` + rest)},
 	{name: "a level", pattern: regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR):(?P<tag>[\w./-]+):(?P<text>.*)$`)},
+	{name: "an image's build", pattern: regexp.MustCompile(`^#(?P<tag>\d+) \d+\.\d+` + rest), headings: regexp.MustCompile(`^#\d+ (?:\[|DONE |CACHED$|ERROR: |sha256:|extracting )`)},
 	{name: "a time stamp", pattern: regexp.MustCompile(`^(?:` + rfc3339 + `|` + bsdTime + `|` + clock + `):?` + rest)},
 	{name: "a time stamp in brackets", pattern: regexp.MustCompile(`^\[(?:` + rfc3339 + `|` + bsdTime + `|` + clock + `)\]:?` + rest)},
 	{name: "the time since the start", pattern: regexp.MustCompile(`^(?:\[ *\d+\.\d+s?\]|\d+\.\d{3,}s?):?` + rest)},
@@ -87,7 +90,7 @@ var prefixes = []prefix{
 func Undress(all []Line) ([]Line, error) {
 	const layers = 3
 	for range layers {
-		inner, ok, err := undressJSON(all)
+		inner, ok, err := undressRecords(all)
 		if err == nil && !ok {
 			inner, ok, err = undressOnce(all)
 		}
@@ -95,20 +98,23 @@ func Undress(all []Line) ([]Line, error) {
 			return nil, err
 		}
 		if !ok {
-			return all, nil
+			break
 		}
 		all = inner
 	}
-	return all, nil
+	return all, refuseRewritten(all)
 }
 
-// undressOnce takes the first prefix off that is before every line.
+// undressOnce takes the first prefix off that is before every line, or one that no row knows before every line of the program.
 func undressOnce(all []Line) ([]Line, bool, error) {
 	for _, p := range prefixes {
 		if inner, tags, ok := p.strip(all); ok {
 			inner, err := oneWriter(inner, tags)
 			return inner, true, err
 		}
+	}
+	if inner, ok := learn(all); ok {
+		return inner, true, nil
 	}
 	return all, false, nil
 }
@@ -186,41 +192,3 @@ func oneWriter(all []Line, tags []string) ([]Line, error) {
 
 // whisper is a line of whisper.cpp's library or program.
 var whisper = regexp.MustCompile(`^(?:whisper_[a-z0-9_]+: |system_info: |main: processing '|error: failed to initialize whisper context)`)
-
-// undressJSON reads logs of one JSON object a line, as containers' runtimes and journald write them.
-func undressJSON(all []Line) ([]Line, bool, error) {
-	if len(all) == 0 || !strings.HasPrefix(all[0].Text, "{") {
-		return all, false, nil
-	}
-	out := make([]Line, 0, len(all))
-	for _, line := range all {
-		var o struct {
-			Log, Message, Msg *string
-			Stream            string
-		}
-		if err := json.Unmarshal([]byte(line.Text), &o); err != nil {
-			return all, false, nil
-		}
-		text := o.Log
-		if text == nil {
-			text = o.Message
-		}
-		if text == nil {
-			text = o.Msg
-		}
-		if text == nil {
-			return nil, false, refuse("line %d is a JSON object without log, message or msg: extract the program's lines", line.Number)
-		}
-		line.Text, line.Stream = strings.TrimRight(*text, "\r\n"), streamOf(o.Stream, line.Stream)
-		if strings.TrimSpace(line.Text) == "" {
-			continue
-		}
-		clean, refused := uncolour(line.Text)
-		if refused != nil {
-			return nil, false, refused
-		}
-		line.Text = clean
-		out = append(out, line)
-	}
-	return out, true, nil
-}

@@ -54,6 +54,11 @@ const (
 	LineLibrary          LineKind = "library"
 )
 
+// General says that the kind's row takes whatever no row before it takes: of such a line nobody knows that it is whole.
+func (k LineKind) General() bool {
+	return k == LineLibrary || k == LineTiming || k == LineModelFact || k == LineBuffer
+}
+
 // Writer says who prints a line.
 type Writer string
 

@@ -37,6 +37,15 @@ func Stray(text string) string {
 	return ""
 }
 
+// Begin is where a line of the program that a judge reads begins within a text, as far as its first words can show; -1 where
+// none does.
+func Begin(text string) int {
+	if at := begins.FindStringIndex(text); at != nil {
+		return at[0]
+	}
+	return -1
+}
+
 // EmulatedBy names what wrote a line of the emulated lane's: coreml_double or coreml_stand_in; "" for other lines.
 func EmulatedBy(text string) string {
 	if !emulates.MatchString(text) {
