@@ -120,7 +120,7 @@ func compiles(a *bundle.Artifact, function string) (obstacles, warnings []eval.O
 }
 
 func newMilHardCmd() *cobra.Command {
-	var asJSON bool
+	var asJSON, persistent bool
 	var program, macOS string
 	var deadline time.Duration
 	cmd := &cobra.Command{
@@ -128,7 +128,8 @@ func newMilHardCmd() *cobra.Command {
 		Short: "Run the corpus of hard values through the evaluator, or through Core ML",
 		Long: `Run small programs on values that implementations get wrong (package tools/encoder/hardvalues) through
 the evaluator, or with --probe, on a Mac, through coremlc and Core ML. A difference fails unless
-it is listed as known, and one that is listed fails when it is there no more.`,
+it is listed as known, and one that is listed fails when it is there no more. With --persistent the
+inputs stay where they are and the model predicts from them again and again, also at once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			known, err := hardvalues.Known()
@@ -137,6 +138,9 @@ it is listed as known, and one that is listed fails when it is there no more.`,
 			}
 			side, predict, cases := hardvalues.Evaluator, hardvalues.Evaluate, hardvalues.Cases()
 			facts := map[string]any{"kernel_path": kernel.Path()}
+			if persistent && program == "" {
+				return errors.New("--persistent needs --probe: the evaluator keeps no memory of its caller's")
+			}
 			if program != "" {
 				if macOS == "" {
 					out, err := exec.CommandContext(cmd.Context(), "sw_vers", "-productVersion").Output()
@@ -148,7 +152,10 @@ it is listed as known, and one that is listed fails when it is there no more.`,
 				if cases, err = hardvalues.On(cases, macOS); err != nil {
 					return err
 				}
-				side, predict, facts = hardvalues.CoreML, hardvalues.Probe(program, hardvalues.Coremlc, deadline), map[string]any{"macos": macOS}
+				side, predict, facts = hardvalues.CoreML, hardvalues.Probe(program, hardvalues.Coremlc, deadline), map[string]any{"macos": macOS, "persistent": persistent}
+				if persistent {
+					predict = hardvalues.Persistent(program, hardvalues.Coremlc, deadline)
+				}
 			}
 			r, err := hardvalues.Run(cmd.Context(), side, cases, known, predict)
 			if err != nil {
@@ -161,6 +168,7 @@ it is listed as known, and one that is listed fails when it is there no more.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&program, "probe", "", "the coremlprobe to predict with, on a Mac")
+	f.BoolVar(&persistent, "persistent", false, "with --probe: predict again and again from inputs that stay where they are")
 	f.StringVar(&macOS, "macos", "", "the version of macOS, which must refuse newer operation sets (asked for by default)")
 	f.DurationVar(&deadline, "probe-deadline", evaluation.DefaultDeadline, "how long Core ML may take for one case")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")

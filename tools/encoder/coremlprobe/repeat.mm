@@ -9,6 +9,7 @@
 #import "tools/encoder/coremlprobe/tensor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <stdio.h>
@@ -20,6 +21,15 @@ namespace coreml_probe {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
+
+// How the probe itself was compiled: times of a program without optimisation are of that program.
+NSString *buildMode() {
+#ifdef NDEBUG
+    return @"release";
+#else
+    return @"debug";
+#endif
+}
 
 // Predictions that are under way at once. Core ML answers on threads of its own.
 struct Flight {
@@ -50,6 +60,8 @@ class Repetition {
         cycles_ = [[NSMutableArray alloc] init];
         report_.hide(get(request, @"model"), @"<model>");
         report_.set(@"configuration", configurationReport());
+        report_.set(@"build", buildMode());
+        report_.set(@"framework", frameworkName());
         report_.set(@"inputs", @[]);
         report_.set(@"cycles", cycles_);
         report_.set(@"inputs_unchanged", flag(true));
@@ -81,10 +93,25 @@ class Repetition {
             }
         }
         count();
-        return report_.write();
+        return keepFirst() && report_.write();
     }
 
   private:
+    // Writes what the first set of inputs gave first, if a file is named for it and there is something to write.
+    bool keepFirst() {
+        NSString *path = get(request_, @"first");
+        if (path == nil || [path length] == 0 || first_.empty() || first_[0].empty()) {
+            return true;
+        }
+        FILE *f = fopen([path UTF8String], "wb");
+        bool ok = f != nullptr && fwrite(first_[0].data(), 1, first_[0].size(), f) == first_[0].size();
+        ok = f != nullptr && fclose(f) == 0 && ok;
+        if (!ok) {
+            fprintf(stderr, "coremlprobe: expected a file for the first outputs that can be written\n");
+        }
+        return ok;
+    }
+
     size_t number(NSString *key) { return [get(request_, key) unsignedLongValue]; }
 
     void count() {
@@ -190,6 +217,7 @@ class Repetition {
             @"failed" : @0,
             @"differ" : @0,
             @"overlapped" : overlapped(@"not_asked", Flight()),
+            @"nanoseconds" : @[],
             @"resident_bytes" : @0,
         }];
         [cycles_ addObject:last_];
@@ -206,13 +234,21 @@ class Repetition {
             return false;
         }
         size_t predicted = 0, failed = 0, differ = 0;
+        NSMutableArray *nanoseconds = [NSMutableArray array];
+        const bool timed = number(@"time") != 0;
         for (size_t i = 0; i < number(@"predictions"); i++) {
             @autoreleasepool {
                 NSError *why = nil;
                 ProbeInput *in = bound(i % sets_, &why);
-                id<MLFeatureProvider> features = in == nil ? nil : [model predictionFromFeatures:in options:[[MLPredictionOptions alloc] init] error:&why];
+                MLPredictionOptions *options = [[MLPredictionOptions alloc] init];
+                const auto began = std::chrono::steady_clock::now();
+                id<MLFeatureProvider> features = in == nil ? nil : [model predictionFromFeatures:in options:options error:&why];
+                const auto took = std::chrono::steady_clock::now() - began;
                 Bytes bytes = features == nil ? Bytes() : taken(features);
                 (bytes.empty() ? failed : predicted)++;
+                if (timed && !bytes.empty()) {
+                    [nanoseconds addObject:@((unsigned long)std::max<long long>(1, std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()))];
+                }
                 differ += bytes.empty() || same(i % sets_, bytes) ? 0 : 1;
                 if (bytes.empty()) {
                     [last_ setObject:described(why) forKey:@"error"];
@@ -222,6 +258,7 @@ class Repetition {
         [last_ setObject:@((unsigned long)predicted) forKey:@"predicted"];
         [last_ setObject:@((unsigned long)failed) forKey:@"failed"];
         [last_ setObject:@((unsigned long)differ) forKey:@"differ"];
+        [last_ setObject:nanoseconds forKey:@"nanoseconds"];
         overlap(model);
         return true;
     }

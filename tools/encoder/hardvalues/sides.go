@@ -10,12 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/eval"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/text"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/probe"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/repeat"
 )
 
 // Evaluate is the side of tools/encoder/mil/eval. What it lists as an obstacle, or cannot compute exactly, is a refusal.
@@ -98,16 +100,9 @@ func Coremlc(ctx context.Context, pkg, compiled string) error {
 // loads only at fewer compute units is not an answer of what ships.
 func Probe(program string, compile Compiler, deadline time.Duration) Predict {
 	return func(ctx context.Context, c *Case) (_ map[string][]byte, err error) {
-		dir, err := os.MkdirTemp("", "hardvalues-")
+		compiled, remove, err := c.compiled(ctx, compile)
+		defer func() { err = errors.Join(err, remove()) }()
 		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-		pkg, compiled := filepath.Join(dir, "case.mlpackage"), filepath.Join(dir, "case.mlmodelc")
-		if err := c.WritePackage(pkg); err != nil {
-			return nil, err
-		}
-		if err := compile(ctx, pkg, compiled); err != nil {
 			return nil, err
 		}
 		q := probe.Request{Model: compiled}
@@ -123,6 +118,73 @@ func Probe(program string, compile Compiler, deadline time.Duration) Predict {
 		}
 		return answers(o, c)
 	}
+}
+
+// Persistent repetitions of a case: each prediction takes the same memory, and several are under way at once.
+const (
+	persistentPredictions = 3
+	persistentOverlap     = 2
+)
+
+// Persistent is Core ML's side with the inputs kept in memory that lives longer than a prediction: the model is loaded once, predicts
+// again and again from the same storage, and has to give the case's answer first and the same bytes ever after, with the inputs as
+// they were. What an output is called and shaped is [Probe]'s to see.
+func Persistent(program string, compile Compiler, deadline time.Duration) Predict {
+	return func(ctx context.Context, c *Case) (_ map[string][]byte, err error) {
+		compiled, remove, err := c.compiled(ctx, compile)
+		defer func() { err = errors.Join(err, remove()) }()
+		if err != nil {
+			return nil, err
+		}
+		q := repeat.Request{Model: compiled, Loads: 1, Predictions: persistentPredictions, Overlap: persistentOverlap}
+		for _, t := range c.Inputs {
+			q.Inputs = append(q.Inputs, repeat.Input{Name: t.Name, DType: arrayTypes[t.DType], Shape: t.outside(), Strides: t.Strides, Sets: [][]byte{t.Data}})
+		}
+		for _, t := range c.Want {
+			q.Outputs = append(q.Outputs, t.Name)
+		}
+		o, err := repeat.Run(ctx, program, q, deadline)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range repeat.Judge(o, &q) {
+			// A macOS without overlapping predictions still predicts one after the other.
+			if r.Code != reason.RepeatNotOverlapped {
+				return nil, fmt.Errorf("%w: %s, expected %s, found %s", ErrRefused, r.Code, r.Expected, r.Found)
+			}
+		}
+		return c.parted(o.First)
+	}
+}
+
+// parted divides outputs that lie one after the other.
+func (c *Case) parted(all []byte) (map[string][]byte, error) {
+	out, want := map[string][]byte{}, 0
+	for _, t := range c.Want {
+		n := count(t.outside()) * sizes[t.DType]
+		if want += n; want > len(all) {
+			break
+		}
+		out[t.Name] = all[want-n : want]
+	}
+	if want != len(all) {
+		return nil, fmt.Errorf("%w: expected outputs of %d bytes in all, found %d", ErrRefused, want, len(all))
+	}
+	return out, nil
+}
+
+// compiled writes the case as a package and has it compiled. remove takes both away again, whatever err is.
+func (c *Case) compiled(ctx context.Context, compile Compiler) (path string, remove func() error, err error) {
+	dir, err := os.MkdirTemp("", "hardvalues-")
+	if err != nil {
+		return "", func() error { return nil }, err
+	}
+	remove = func() error { return os.RemoveAll(dir) }
+	pkg, path := filepath.Join(dir, "case.mlpackage"), filepath.Join(dir, "case.mlmodelc")
+	if err := c.WritePackage(pkg); err != nil {
+		return "", remove, err
+	}
+	return path, remove, compile(ctx, pkg, path)
 }
 
 var arrayTypes = map[string]string{"fp16": "float16", "fp32": "float32", "int32": "int32", "int8": "int8"}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +21,8 @@ func request() Request {
 
 // good is the report of a probe that did what the request asks for.
 func good() *Report {
-	c := Cycle{Load: probe.Loaded, Predicted: 3, Overlapped: Overlapped{State: Asked, Most: 2, Predicted: 2}, ResidentBytes: 100 << 20}
-	return &Report{Schema: 1, Version: "2", Host: coremlprobe.Host{OSVersion: "15.5"}, Configuration: []probe.Field{}, Inputs: []Memory{{8, 16, true}}, Cycles: []Cycle{c, c},
+	c := Cycle{Load: probe.Loaded, Predicted: 3, Overlapped: Overlapped{State: Asked, Most: 2, Predicted: 2}, Nanoseconds: []int64{}, ResidentBytes: 100 << 20}
+	return &Report{Schema: 1, Version: "2", Build: "release", Framework: "com.apple.CoreML", Host: coremlprobe.Host{OSVersion: "15.5"}, Configuration: []probe.Field{}, Inputs: []Memory{{8, 16, true}}, Cycles: []Cycle{c, c},
 		InputsUnchanged: true, Counters: Counters{DirectBindings: 10, CopiedBytes: 96, Allocations: 2}}
 }
 
@@ -97,20 +98,25 @@ func TestReportsThatContradictThemselves(t *testing.T) {
 		change func(r *Report)
 		want   string
 	}{
-		"schema":                  {func(r *Report) { r.Schema = 2 }, "schema 2"},
-		"an input less":           {func(r *Report) { r.Inputs = []Memory{} }, "1 inputs"},
-		"another size":            {func(r *Report) { r.Inputs[0].Bytes = 12 }, "12 bytes"},
-		"a small page":            {func(r *Report) { r.Inputs[0].Alignment = 8 }, "alignment of 8"},
-		"more loads":              {func(r *Report) { r.Cycles = append(r.Cycles, r.Cycles[0]) }, "at most 2 loads"},
-		"more predictions":        {func(r *Report) { r.Cycles[0].Predicted = 4 }, "more predictions"},
-		"more that differ":        {func(r *Report) { r.Cycles[0].Differ = 4 }, "more that differ"},
-		"a load after a failure":  {func(r *Report) { r.Cycles[0] = Cycle{Load: probe.Failed, Overlapped: Overlapped{State: NotAsked}} }, "another load follows"},
+		"schema":           {func(r *Report) { r.Schema = 2 }, "schema 2"},
+		"an input less":    {func(r *Report) { r.Inputs = []Memory{} }, "1 inputs"},
+		"another size":     {func(r *Report) { r.Inputs[0].Bytes = 12 }, "12 bytes"},
+		"a small page":     {func(r *Report) { r.Inputs[0].Alignment = 8 }, "alignment of 8"},
+		"more loads":       {func(r *Report) { r.Cycles = append(r.Cycles, r.Cycles[0]) }, "at most 2 loads"},
+		"more predictions": {func(r *Report) { r.Cycles[0].Predicted = 4 }, "more predictions"},
+		"more that differ": {func(r *Report) { r.Cycles[0].Differ = 4 }, "more that differ"},
+		"a load after a failure": {func(r *Report) {
+			r.Cycles[0] = Cycle{Load: probe.Failed, Overlapped: Overlapped{State: NotAsked}, Nanoseconds: []int64{}}
+		}, "another load follows"},
 		"an unknown load":         {func(r *Report) { r.Cycles[1].Load = "done" }, `"done"`},
 		"an unknown state":        {func(r *Report) { r.Cycles[1].Overlapped.State = "later" }, `"later"`},
 		"one that never landed":   {func(r *Report) { r.Cycles[1].Overlapped.Predicted = 1 }, "1 overlapping predictions of 2"},
 		"below zero":              {func(r *Report) { r.Cycles[1].Failed = -1 }, "below zero"},
 		"bindings beyond":         {func(r *Report) { r.Counters.DirectBindings = 11 }, "11 direct bindings"},
 		"allocations beyond":      {func(r *Report) { r.Counters.Allocations = 3 }, "3 allocations"},
+		"no build":                {func(r *Report) { r.Build = "fast" }, `found "fast"`},
+		"no framework":            {func(r *Report) { r.Framework = "" }, "and a framework"},
+		"times nobody asked for":  {func(r *Report) { r.Cycles[0].Nanoseconds = []int64{5, 5, 5} }, "3 times"},
 		"predictions of no model": {func(r *Report) { r.Cycles[1].Load = probe.Failed }, "did not load"},
 	} {
 		r := good()
@@ -121,6 +127,46 @@ func TestReportsThatContradictThemselves(t *testing.T) {
 	}
 	if _, err := parse([]byte(strings.Replace(string(encode(good())), `"schema":1`, `"schema":1,"features":["x"]`, 1)), &q); err == nil {
 		t.Error("an unknown member passes")
+	}
+}
+
+// TestLatency holds that times are of each prediction, that the first of a load is kept apart, and that a debug build measures nothing.
+func TestLatency(t *testing.T) {
+	q := request()
+	q.Time = true
+	r := good()
+	r.Cycles[0].Nanoseconds, r.Cycles[1].Nanoseconds = []int64{9000, 30, 10}, []int64{7000, 20, 50}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = parse(data, &q); err != nil {
+		t.Fatal(err)
+	}
+	got := r.Latency()
+	if !slices.Equal(got.First, []time.Duration{9000, 7000}) || got.Warm != 4 || got.Median != 25 || got.Fastest != 10 || got.Slowest != 50 {
+		t.Errorf("%+v", got)
+	}
+	if why := JudgeTimes(r); len(why) != 0 {
+		t.Errorf("a release build: %v", why)
+	}
+	r.Build = "debug"
+	if why := JudgeTimes(r); len(why) != 1 || why[0].Code != reason.BuildNotRelease {
+		t.Errorf("a debug build: %v", why)
+	}
+	if got := (&Report{}).Latency(); got.Warm != 0 || got.Median != 0 || got.First == nil {
+		t.Errorf("without times: %+v", got)
+	}
+	for name, times := range map[string][]int64{"one is missing": {9000, 30}, "one too many": {9000, 30, 10, 10}, "one took nothing": {9000, 30, 0}, "none": {}} {
+		r := good()
+		r.Cycles[0].Nanoseconds, r.Cycles[1].Nanoseconds = times, []int64{7000, 20, 50}
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parse(data, &q); err == nil || !strings.Contains(err.Error(), "times") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -160,8 +206,8 @@ func TestRun(t *testing.T) {
 		}
 		return path
 	}
-	o, err := Run(t.Context(), program("test $1 = repeat && cp $2 "+dir+"/request.json && cp "+dir+"/report.json $3"), request(), time.Minute)
-	if err != nil || o.Report == nil || len(o.Report.Cycles) != 2 {
+	o, err := Run(t.Context(), program("test $1 = repeat && cp $2 "+dir+"/request.json && cp "+dir+"/report.json $3 && echo outputs >$(dirname $2)/first"), request(), time.Minute)
+	if err != nil || o.Report == nil || len(o.Report.Cycles) != 2 || string(o.First) != "outputs\n" {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	var wire wireRequest

@@ -24,8 +24,11 @@ type Report struct {
 	Version       string           `json:"version"`
 	Host          coremlprobe.Host `json:"host"`
 	Configuration []probe.Field    `json:"configuration"`
-	Inputs        []Memory         `json:"inputs"`
-	Cycles        []Cycle          `json:"cycles"`
+	// Build is how the probe was compiled, release or debug, and Framework what it asked: com.apple.CoreML, or stand-in.
+	Build     string   `json:"build"`
+	Framework string   `json:"framework"`
+	Inputs    []Memory `json:"inputs"`
+	Cycles    []Cycle  `json:"cycles"`
 	// InputsUnchanged is false if a prediction wrote to its inputs.
 	InputsUnchanged bool     `json:"inputs_unchanged"`
 	Counters        Counters `json:"counters"`
@@ -49,6 +52,9 @@ type Cycle struct {
 	Failed     int        `json:"failed"`
 	Differ     int        `json:"differ"`
 	Overlapped Overlapped `json:"overlapped"`
+	// Nanoseconds are of the predictions one after the other, in their order, from the call until it returned; empty where no times were
+	// asked for. The first one of a load is cold.
+	Nanoseconds []int64 `json:"nanoseconds"`
 	// ResidentBytes is the process's memory once the model was gone: the footprint on macOS. 0 where it is not known.
 	ResidentBytes int64 `json:"resident_bytes"`
 }
@@ -86,6 +92,9 @@ func parse(data []byte, q *Request) (*Report, error) {
 func (r *Report) check(q *Request) error {
 	if r.Schema != 1 || r.Version == "" {
 		return fmt.Errorf("expected schema 1 and a version, found schema %d, version %q", r.Schema, r.Version)
+	}
+	if r.Build != release && r.Build != "debug" || r.Framework == "" {
+		return fmt.Errorf("expected a build release or debug and a framework, found %q and %q", r.Build, r.Framework)
 	}
 	if len(r.Inputs) != len(q.Inputs) || len(r.Cycles) > q.Loads {
 		return fmt.Errorf("expected %d inputs and at most %d loads, found %d and %d", len(q.Inputs), q.Loads, len(r.Inputs), len(r.Cycles))
@@ -131,7 +140,9 @@ func (c *Cycle) check(q *Request, last bool) error {
 		return errors.New("a count is below zero")
 	case c.Differ > c.Predicted || o.Differ > o.Predicted || c.Predicted+c.Failed > q.Predictions || o.Predicted+o.Failed > q.Overlap || o.Most > q.Overlap:
 		return fmt.Errorf("%+v: more predictions than were asked for, or more that differ than there are", *c)
-	case c.Load != probe.Loaded && c.Predicted+c.Failed+o.Most > 0:
+	case q.Time && c.Load == probe.Loaded && len(c.Nanoseconds) != c.Predicted, !q.Time && len(c.Nanoseconds) > 0, slices.ContainsFunc(c.Nanoseconds, func(n int64) bool { return n < 1 }):
+		return fmt.Errorf("%d times, each above nothing, of %d predictions, where times asked for is %v", len(c.Nanoseconds), c.Predicted, q.Time)
+	case c.Load != probe.Loaded && c.Predicted+c.Failed+o.Most+len(c.Nanoseconds) > 0:
 		return errors.New("predictions of a model that did not load")
 	case !slices.Contains([]string{NotAsked, NotAvailable, Pending, Asked}, o.State):
 		return fmt.Errorf("unknown state %q of the overlapping predictions", o.State)

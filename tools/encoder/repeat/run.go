@@ -20,7 +20,9 @@ type Input struct {
 	Name  string
 	DType string // float16, float32, float64, int32 or int8
 	Shape []int
-	Sets  [][]byte
+	// Strides are in elements; nil for row-major.
+	Strides []int
+	Sets    [][]byte
 }
 
 // Request says what to repeat. Prediction i takes set i of the inputs, and begins anew behind the last.
@@ -33,6 +35,8 @@ type Request struct {
 	// Loads is how often the model is loaded and unloaded, Predictions how many follow each load one after the other, and Overlap how
 	// many are under way at once behind those.
 	Loads, Predictions, Overlap int
+	// Time asks for the time of each prediction.
+	Time bool
 }
 
 // most is the most of each that is asked for.
@@ -59,6 +63,9 @@ func (q *Request) check() error {
 // Outcome is what came of a request. Report is nil where the probe left none.
 type Outcome struct {
 	Report *Report
+	// First are the outputs that the first set of inputs gave first, one after the other in the order of the request, row-major; nil
+	// where there are none.
+	First []byte
 	coremlprobe.End
 }
 
@@ -70,6 +77,8 @@ type wireRequest struct {
 	Loads       int          `json:"loads"`
 	Predictions int          `json:"predictions"`
 	Overlap     int          `json:"overlap"`
+	Time        int          `json:"time"`  // 1 for times
+	First       string       `json:"first"` // where the first outputs go
 }
 
 type wireInput struct {
@@ -101,9 +110,15 @@ func Run(ctx context.Context, program string, q Request, deadline time.Duration)
 	if err != nil {
 		return nil, err
 	}
-	wire := wireRequest{Schema: 1, Model: model, Loads: q.Loads, Predictions: q.Predictions, Overlap: q.Overlap}
+	wire := wireRequest{Schema: 1, Model: model, Loads: q.Loads, Predictions: q.Predictions, Overlap: q.Overlap, First: filepath.Join(dir, "first")}
+	if q.Time {
+		wire.Time = 1
+	}
 	for i, in := range q.Inputs {
-		w := wireInput{Name: in.Name, DType: in.DType, Shape: in.Shape, Strides: coremlprobe.RowMajor(in.Shape)}
+		w := wireInput{Name: in.Name, DType: in.DType, Shape: in.Shape, Strides: in.Strides}
+		if w.Strides == nil {
+			w.Strides = coremlprobe.RowMajor(in.Shape)
+		}
 		for k, data := range in.Sets {
 			file := filepath.Join(dir, fmt.Sprintf("in%d.%d", i, k))
 			if err := os.WriteFile(file, data, 0o600); err != nil {
@@ -131,6 +146,9 @@ func Run(ctx context.Context, program string, q Request, deadline time.Duration)
 	o := &Outcome{End: *end}
 	if err := o.read(report, &q); err != nil {
 		return nil, fmt.Errorf("%w%s", err, o.Said())
+	}
+	if o.First, err = os.ReadFile(wire.First); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
 	}
 	return o, nil
 }

@@ -1,6 +1,7 @@
 package standintest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"os"
@@ -66,6 +67,10 @@ func TestRepetitions(t *testing.T) {
 			}
 			if c.code == "" {
 				checkCounters(t, o.Report)
+				if want := q.Inputs[0].Sets[0]; !bytes.Equal(o.First, want) {
+					t.Errorf("the first output is %x, want the first input %x", o.First, want)
+				}
+				checkTimes(t, o.Report, false)
 			}
 			for _, said := range []string{o.Stderr, text(t, o.Report)} {
 				if strings.Contains(said, filepath.Dir(path)) || strings.Contains(said, os.TempDir()+"/") || strings.Contains(said, "logmel_data") && said != o.Stderr {
@@ -90,6 +95,44 @@ func checkCounters(t *testing.T, r *repeat.Report) {
 		if c.Overlapped.Most < 1 || c.ResidentBytes == 0 {
 			t.Errorf("%+v", c)
 		}
+	}
+}
+
+// TestTimes holds that each prediction is timed where that is asked for, and that the report says what was timed.
+func TestTimes(t *testing.T) {
+	q := repeat.Request{Model: compiled(t), Outputs: []string{"output"}, Loads: 2, Predictions: 5, Time: true,
+		Inputs: []repeat.Input{{Name: "logmel_data", DType: "float32", Shape: []int{1, 3, 5}, Sets: sets(1, 15)}}}
+	began := time.Now()
+	o, err := repeat.Run(t.Context(), withEnvironment(t, "", ""), q, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := time.Since(began)
+	if got := repeat.Judge(o, &q); len(got) > 0 {
+		t.Fatal(got)
+	}
+	checkTimes(t, o.Report, true)
+	sum := time.Duration(0)
+	for _, c := range o.Report.Cycles {
+		for _, n := range c.Nanoseconds {
+			sum += time.Duration(n)
+		}
+	}
+	if sum > all {
+		t.Errorf("the predictions took %s, and all of it %s", sum, all)
+	}
+	if (len(repeat.JudgeTimes(o.Report)) == 0) != (o.Report.Build == "release") {
+		t.Errorf("a %s build: %v", o.Report.Build, repeat.JudgeTimes(o.Report))
+	}
+}
+
+func checkTimes(t *testing.T, r *repeat.Report, timed bool) {
+	t.Helper()
+	if r.Framework != "stand-in" {
+		t.Errorf("the framework is %q", r.Framework)
+	}
+	if l := r.Latency(); timed && (len(l.First) != 2 || l.Warm != 8 || l.Fastest <= 0) || !timed && (len(l.First) != 0 || l.Warm != 0) {
+		t.Errorf("%+v, where times asked for is %v", l, timed)
 	}
 }
 
