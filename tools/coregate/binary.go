@@ -19,12 +19,13 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/binary/here"
 	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 func newBinaryCmd() *cobra.Command {
 	var want binary.Want
-	var asJSON, here bool
+	var asJSON, onThis bool
 	cmd := &cobra.Command{
 		Use:   "binary WHISPER-CLI",
 		Short: "Say what a whisper-cli is, without running it",
@@ -33,13 +34,14 @@ what of Core ML is in it. What is demanded by flags is checked.
 
 The instruction sets are those that ggml's own functions report (what whisper-cli prints as system_info), and those
 of the level of x86-64 in a GNU note. They are not known of a program that is stripped or has ggml in a library, nor of
-what else is in the program. --here compares them with this machine's processor.
+what else is in the program. --here compares them with this machine's processor, and the libraries and versions of their
+interfaces that an ELF needs with those that the loader would find here.
 
 No file can tell whether a Core ML build falls back when a load fails, or whether it was patched: that is what
 the negative control is for.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if here {
+			if onThis {
 				if err := wantHere(&want); err != nil {
 					return err
 				}
@@ -68,7 +70,7 @@ the negative control is for.`,
 	cmd.Flags().StringVar(&want.Lane, "lane", "", "physical or emulated")
 	cmd.Flags().StringVar(&want.OS, "os", "", "linux or macos")
 	cmd.Flags().StringVar(&want.Arch, "arch", "", "x86_64 or arm64")
-	cmd.Flags().BoolVar(&here, "here", false, "a program for this machine: its system, architecture and processor's instructions")
+	cmd.Flags().BoolVar(&onThis, "here", false, "a program for this machine: its system, architecture, processor's instructions, and libraries")
 	cmd.Flags().StringVar(&want.SDK, "sdk", "", "the SDK version that a Mach-O must be built with, such as 15.5")
 	cmd.Flags().StringVar(&want.MinOS, "min-os", "", "the oldest system that a Mach-O must name, such as 14.0")
 	cmd.Flags().StringVar(&want.SHA256, "sha256", "", "digest of the file that was built")
@@ -134,6 +136,7 @@ func wantHere(want *binary.Want) error {
 		return fmt.Errorf("--here: this machine is %s %s, and --os or --arch demands another: leave one of them out", system, arch)
 	}
 	want.OS, want.Arch, want.Lacks = system, arch, processor.Lacks
+	want.Lacking = here.Machine{LibraryPath: os.Getenv("LD_LIBRARY_PATH")}.Lacking
 	return nil
 }
 

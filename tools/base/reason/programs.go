@@ -11,6 +11,7 @@ const (
 	BinaryLane             = "BINARY_LANE"
 	BinaryPlatform         = "BINARY_PLATFORM"
 	BinaryLibraryPath      = "BINARY_LIBRARY_PATH"
+	BinaryLibraryMissing   = "BINARY_LIBRARY_MISSING"
 	BinaryUnsigned         = "BINARY_UNSIGNED"
 	BinarySignatureBroken  = "BINARY_SIGNATURE_BROKEN"
 	BinaryTrailing         = "BINARY_TRAILING"
@@ -37,6 +38,8 @@ var programs = Table{
 		Do: "Build for the platform on which it shall run."},
 	{Code: BinaryLibraryPath, Class: Fail, Means: "The program would load libraries from outside the operating system, so its digest does not say what runs.",
 		Do: "Link statically, and remove rpaths."},
+	{Code: BinaryLibraryMissing, Class: Fail, Means: "This machine lacks a library that the program needs, or the version of its interface: the loader would refuse the program before its first line.",
+		Do: "Build on the oldest system that shall run the program (--config=hermetic asks for glibc 2.28 only), or run it on a newer one."},
 	{Code: BinaryUnsigned, Class: Fail, Means: "A program for macOS on arm64 without a valid signature is killed when it starts.",
 		Do: "Sign it, ad hoc at least; then hash it."},
 	{Code: BinarySignatureBroken, Class: Fail, Means: "The program changed after it was signed: macOS kills it when it reaches what changed.",

@@ -24,7 +24,13 @@ type Want struct {
 	// Lacks says which of some instruction sets the processor lacks that is to run the program, and whether it can be asked at
 	// all: tools/base/processor's Lacks for this machine's. A nil one is not asked.
 	Lacks func(features []string) (lacking []string, known bool)
+	// Lacking lists what a program needs of the machine's libraries and the machine does not have: package here's for this
+	// machine. A nil one is not asked.
+	Lacking func(id *Identity, path string) []Lack
 }
+
+// Lack is a library, or a version of its interface, that a program needs, and what the machine has in its place.
+type Lack struct{ Needs, Found string }
 
 // Check compares an identity with what was expected. Path is where the reasons point to.
 func Check(path string, id *Identity, want Want) []reason.Reason {
@@ -48,6 +54,11 @@ func Check(path string, id *Identity, want Want) []reason.Reason {
 	// Another architecture's instructions are no matter of this processor.
 	if want.Lacks != nil && (want.Arch == "" || want.Arch == id.Arch) {
 		checkInstructions(id, want.Lacks, add)
+	}
+	if want.Lacking != nil && (want.OS == "" || want.OS == id.OS) && (want.Arch == "" || want.Arch == id.Arch) {
+		for _, lack := range want.Lacking(id, path) {
+			add(reason.BinaryLibraryMissing, lack.Needs, lack.Found)
+		}
 	}
 	for _, v := range []struct{ what, want, found string }{{"SDK", want.SDK, id.SDK}, {"oldest system", want.MinOS, id.MinOS}} {
 		switch {

@@ -57,7 +57,7 @@ func (id *Identity) readELF(name string, data []byte) error {
 		}
 	}
 	id.Symbols = keepBridge(names)
-	id.Versions = versionNeeds(f)
+	id.Versions = newestOf(id.Needs)
 	dynamic, err := f.DynamicSymbols()
 	if err != nil {
 		dynamic = nil // no table
@@ -137,7 +137,7 @@ func (id *Identity) readDynamic(f *elf.File, part, data []byte) error {
 		value uint64
 	}
 	var entries []entry
-	var strtab, size uint64
+	var strtab, size, needs, libraries uint64
 	for at := 0; at+2*word <= len(part); at += 2 * word {
 		e := entry{elf.DynTag(number(at)), number(at + word)}
 		if e.tag == elf.DT_NULL {
@@ -148,6 +148,10 @@ func (id *Identity) readDynamic(f *elf.File, part, data []byte) error {
 			strtab = e.value
 		case elf.DT_STRSZ:
 			size = e.value
+		case dtVerNeed:
+			needs = e.value
+		case dtVerNeedNum:
+			libraries = e.value
 		case elf.DT_NEEDED, elf.DT_RPATH, elf.DT_RUNPATH, elf.DT_AUXILIARY, elf.DT_FILTER, dtAudit, dtDepAudit:
 			entries = append(entries, e)
 		}
@@ -174,7 +178,25 @@ func (id *Identity) readDynamic(f *elf.File, part, data []byte) error {
 			id.Libraries = append(id.Libraries, text)
 		}
 	}
-	return nil
+	if libraries == 0 {
+		return nil
+	}
+	records, err := fromAddress(f, data, needs)
+	if err != nil {
+		return err
+	}
+	id.Needs, err = readNeeds(f, records, table, libraries)
+	return err
+}
+
+// fromAddress returns what is loaded from an address on, to the end of its segment.
+func fromAddress(f *elf.File, data []byte, address uint64) ([]byte, error) {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address-p.Vaddr < p.Filesz {
+			return atAddress(f, data, address, p.Filesz-(address-p.Vaddr))
+		}
+	}
+	return nil, fmt.Errorf("the versions that it needs, at address %#x, are in no segment of the file", address)
 }
 
 // atAddress returns the size bytes of the file that are loaded at an address.

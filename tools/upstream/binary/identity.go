@@ -49,6 +49,8 @@ type Identity struct {
 	Libraries []string `json:"libraries"`
 	// Versions are the newest versions of libraries' interfaces that an ELF asks for, as "libc.so.6 GLIBC_2.38".
 	Versions []string `json:"library_versions"`
+	// Needs are all versions that an ELF asks for, as the loader reads them.
+	Needs []Need `json:"-"`
 	// RPaths are folders that the file adds to the search.
 	RPaths []string `json:"rpaths"`
 	// Environment are settings for the loader that a Mach-O carries (DYLD_…=…).
