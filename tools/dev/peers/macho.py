@@ -38,6 +38,11 @@ def run(*command, **settings):
     return subprocess.run(command, check=True, capture_output=True, text=True, **settings).stdout
 
 
+# What zig keeps grows with every change of its arguments, and nothing of it may be removed alone.
+ZIG_CACHE = os.environ.get("HERMETIC_CC_TOOLCHAIN_CACHE_PREFIX") or "/tmp/zig-cache"
+subprocess.run(["tools/dev/caches/bound", "--whole", ZIG_CACHE, "4096"], check=True)
+
+
 def bazel(options, *targets):
     """The files that Bazel builds for targets."""
     subprocess.run([*BAZEL, *options, *targets], check=True)
