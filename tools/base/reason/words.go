@@ -20,6 +20,7 @@ const (
 	WordsProbeCoreML         = "WORDS_PROBE_COREML"
 	WordsProbeSides          = "WORDS_PROBE_SIDES"
 	WordsTruncated           = "WORDS_TRUNCATED"
+	WordsBudgetNarrow        = "WORDS_BUDGET_NARROW"
 	WordsTooLong             = "WORDS_TOO_LONG"
 	WordsDecodingDiffers     = "WORDS_DECODING_DIFFERS"
 	WordsNondeterministic    = "WORDS_NONDETERMINISTIC"
@@ -57,6 +58,7 @@ var words = Table{
 	{Code: WordsProvisionalFew, Class: Note, Means: "There are fewer fixtures, or fewer words in them, than the policy wants; the result is provisional.", Do: "Add fixtures."},
 	{Code: WordsProvisionalSource, Class: Note, Means: "A fixture has no transcript of the source model, so a wrong conversion to .bin would go unseen; the result is provisional.", Do: "Give the source model's transcript with model digest, tool, language, decoding settings and date."},
 	{Code: WordsProvisionalProbe, Class: Note, Means: "No fixture in which something is said is marked as the probe item on which all sides have to agree first; the result is provisional.", Do: "Mark one."},
+	{Code: WordsBudgetNarrow, Class: Note, Means: "A window's text has more than half of the tokens after which upstream stops a window: a longer one of the kind is cut, and its rate measures the cut.", Do: "Keep recordings of the kind that was measured, or shorter; WORDS_TRUNCATED says where one was cut."},
 	{Code: WordsConversionChanged, Class: Note, Means: "ggml's own encoder already differs from the source model in a fixture: this part of the difference is the conversion's, not Core ML's.", Do: "Check the .bin against the source model."},
 	{Code: WordsMerged, Class: Note, Means: "The published normalisation makes different words one, so its rate counts no edit where the texts differ.", Do: "Read the strict form's edits; they have thresholds of their own."},
 	{Code: WordsLoop, Class: Note, Means: "Another side than Core ML repeats a phrase without end.", Do: "The model itself gets stuck on this recording: choose another, or shorten it."},

@@ -12,6 +12,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/judge"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/recordings"
 	"github.com/coreml-gate/rules_coreml_gate/tools/words/transcript"
 )
@@ -67,8 +68,30 @@ func Judge(o *recordings.Outcome, policyName string) (*verdict.Judgement, error)
 			}
 		}
 	}
+	budget(j, o)
 	bind(j, o)
 	return j, nil
+}
+
+// budget notes where upstream's limit of tokens is less than twice the longest window that was seen: the next recording of the kind may
+// be cut, and a cut text is an error rate of the cut.
+func budget(j *verdict.Judgement, o *recordings.Outcome) {
+	most, of, where := 0, 0, ""
+	for i, pair := range o.Runs {
+		for _, e := range []*evidence.Evidence{pair.CoreML, pair.GGML} {
+			if tokens, windows := recordings.WindowTokens(e); tokens > most {
+				most, of, where = tokens, windows, o.Report.Comparisons[i].Fixture
+			}
+		}
+	}
+	if 2*most <= whispercpp.WindowTokens {
+		return
+	}
+	found := fmt.Sprintf("%d", most)
+	if of > 1 {
+		found += fmt.Sprintf(" on average of %d windows", of)
+	}
+	j.Add(reason.WordsBudgetNarrow, where, fmt.Sprintf("at most %d tokens in a window, half of upstream's limit", whispercpp.WindowTokens/2), found)
 }
 
 // nondeterminism says where upstream itself may write another text next time.

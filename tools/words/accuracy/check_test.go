@@ -95,6 +95,55 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestBudget holds that the longest window of either side is compared with upstream's limit, by its mean where there are several.
+func TestBudget(t *testing.T) {
+	decoded := func(e *evidence.Evidence, windows, tokens int) {
+		var lines []string
+		for _, l := range e.Stderr.Lines {
+			switch {
+			case strings.Contains(l, "encode time"):
+				l = fmt.Sprintf("whisper_print_timings:   encode time = <ms> / %5d runs ( <ms> per run)", windows)
+			case strings.Contains(l, "decode time"):
+				l = fmt.Sprintf("whisper_print_timings:   decode time = <ms> / %5d runs ( <ms> per run)", tokens)
+			}
+			lines = append(lines, l)
+		}
+		e.Stderr = evidence.Normaliser{}.Stream([]byte(strings.Join(lines, "\n")+"\n"), false, true, nil)
+	}
+	for name, c := range map[string]struct {
+		windows, tokens int
+		ggml            bool
+		found           string
+	}{
+		"half of the limit":                  {1, 110, false, ""},
+		"one token more":                     {1, 111, false, "111"},
+		"on the other side":                  {1, 190, true, "190"},
+		"several windows":                    {4, 447, false, "111 on average of 4 windows"},
+		"several windows, the mean is short": {4, 443, false, ""},
+		"nothing decoded":                    {1, 0, false, ""},
+	} {
+		j, err := Judge(outcome(t, func(p *recordings.Pair) {
+			e := p.CoreML
+			if c.ggml {
+				e = p.GGML
+			}
+			decoded(e, c.windows, c.tokens)
+		}), DefaultPolicy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		for _, n := range j.Notes {
+			if n.Code == reason.WordsBudgetNarrow {
+				found = n.Found
+			}
+		}
+		if found != c.found {
+			t.Errorf("%s: found %q, want %q", name, found, c.found)
+		}
+	}
+}
+
 func TestPolicyOfAnotherKind(t *testing.T) {
 	if _, err := Judge(outcome(t, nil), "fp32_v2"); err == nil || !strings.Contains(err.Error(), "kind") {
 		t.Errorf("error %v, want one about the policy's kind", err)

@@ -165,15 +165,25 @@ func processed(e *evidence.Evidence) bool {
 	return kinds[whispercpp.LineProcessing] && clean && finished
 }
 
-// truncated says whether a text was cut: by the runner's limit, by the deadline, or by the decoder in every window. (The
-// log counts decoder runs over all windows, so that one cut window among others is not seen here; its loop is.)
-func truncated(e *evidence.Evidence) bool {
+// WindowTokens is how many tokens greedy decoding put out in a window, and of how many windows that is the mean, rounded down: of one
+// it is the count itself, of several the longest has as many or more. Zero windows where the log counts none.
+func WindowTokens(e *evidence.Evidence) (tokens, windows int) {
 	runs := map[string]int{}
 	for _, line := range e.Stderr.Lines {
 		if stage, n, ok := whispercpp.TimedRuns(line); ok {
 			runs[stage] = n
 		}
 	}
-	cut := runs[whispercpp.StageEncode] > 0 && runs[whispercpp.StageDecode]/runs[whispercpp.StageEncode] >= whispercpp.WindowTokens-1
+	if windows = runs[whispercpp.StageEncode]; windows < 1 {
+		return 0, 0
+	}
+	return runs[whispercpp.StageDecode] / windows, windows
+}
+
+// truncated says whether a text was cut: by the runner's limit, by the deadline, or by the decoder in every window. (The
+// log counts decoder runs over all windows, so that one cut window among others is not seen here; its loop is.)
+func truncated(e *evidence.Evidence) bool {
+	tokens, windows := WindowTokens(e)
+	cut := windows > 0 && tokens >= whispercpp.WindowTokens-1
 	return cut || e.Stdout.Truncated || e.Exit.Kind == evidence.ExitTimeout || e.Exit.Kind == evidence.ExitMemory
 }
