@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -130,6 +131,10 @@ func producer(p artifact.Producer) string {
 		return environment.Unknown
 	}
 	named := []string{strings.TrimSpace(p.Converter + " " + p.ConverterVersion), strings.TrimSpace(p.Compiler + " " + p.CompilerVersion), p.Source}
+	// What a converter gives is of the system that it ran on, but for our own.
+	if !p.Portable() || p.System != "" {
+		named = append(named, "exported on "+cmp.Or(p.System, "an "+environment.Unknown+" system"))
+	}
 	return strings.Join(slices.DeleteFunc(named, func(s string) bool { return s == "" }), ", ")
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/measuretest"
 )
@@ -65,6 +66,24 @@ func TestBenchReadsSubmissions(t *testing.T) {
 		code, out := runGate(t, c.args...)
 		if code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("coregate %v: exit %d, want %d and %q:\n%.2000s", c.args, code, c.code, c.want, out)
+		}
+	}
+}
+
+// TestProducer holds that a submission says on which system an encoder was exported, or that nobody knows, but for what is the same on all.
+func TestProducer(t *testing.T) {
+	const ours, compiler = "coreml-gate.encoder-writer", "coreml-gate-compiler"
+	for want, p := range map[string]artifact.Producer{
+		"unknown": {},
+		"coremltools 9.0, coremlc 3505.4.1, torch==2.7.0, exported on macOS 15.7.7 (24G720)": {Known: true, Converter: "coremltools", ConverterVersion: "9.0",
+			Compiler: "coremlc", CompilerVersion: "3505.4.1", Source: "torch==2.7.0", System: "macOS 15.7.7 (24G720)"},
+		"coremlc 1436.100.10, exported on an unknown system":                            {Known: true, Compiler: "coremlc", CompilerVersion: "1436.100.10"},
+		"coreml-gate.encoder-writer 1, coreml-gate-compiler 1":                          {Known: true, Converter: ours, ConverterVersion: "1", Compiler: compiler, CompilerVersion: "1"},
+		"coreml-gate.encoder-writer 1, coreml-gate-compiler 1, exported on Linux-6.1":   {Known: true, Converter: ours, ConverterVersion: "1", Compiler: compiler, CompilerVersion: "1", System: "Linux-6.1"},
+		"coreml-gate.encoder-writer 1, coremlc 3505.4.1, exported on an unknown system": {Known: true, Converter: ours, ConverterVersion: "1", Compiler: "coremlc", CompilerVersion: "3505.4.1"},
+	} {
+		if got := producer(p); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -168,7 +168,7 @@ var noted = map[string][]string{
 	Parity: slices.Concat(ofPair, []string{
 		reason.PolicyNotGate, reason.EmulatedUnits, reason.PackageNotCompiled, reason.PairingByReference, reason.PlaceByNumbers, reason.IntegersInexact, reason.UnitsUnobserved, reason.FirstDifference, reason.ParityOverflow,
 	}),
-	Words:     {reason.WordsProvisionalFew, reason.WordsProvisionalSource, reason.WordsProvisionalProbe, reason.WordsConversionChanged, reason.WordsMerged, reason.WordsLoop, reason.WordsSilenceUpstream},
+	Words:     {reason.WordsProvisionalFew, reason.WordsProvisionalSource, reason.WordsProvisionalProbe, reason.WordsBudgetNarrow, reason.WordsConversionChanged, reason.WordsMerged, reason.WordsLoop, reason.WordsSilenceUpstream},
 	Placement: {reason.PlacementChainBroken, reason.PlacementDisagrees, reason.PlacementBeside, reason.PowerCorroborates, reason.PowerSilent},
 }
 

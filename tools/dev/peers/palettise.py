@@ -7,6 +7,7 @@
 # Uniform palettes, one for each tensor. The last line says how large the weights became.
 import argparse
 import pathlib
+import platform
 import sys
 
 # A file called coremltools.py lies beside this one and would be imported in the package's place.
@@ -22,6 +23,9 @@ parser.add_argument("out")
 parser.add_argument("--bits", type=int, default=8)
 a = parser.parse_args()
 config = cto.OptimizationConfig(global_config=cto.OpPalettizerConfig(mode="uniform", nbits=a.bits))
-cto.palettize_weights(ct.models.MLModel(a.package, skip_model_load=True), config).save(a.out)
+made = cto.palettize_weights(ct.models.MLModel(a.package, skip_model_load=True), config)
+# The system is a part of what an encoder is: another one may give another file.
+made.user_defined_metadata["coreml-gate.exported-on"] = platform.platform()
+made.save(a.out)
 size = lambda package: sum(f.stat().st_size for f in pathlib.Path(package).rglob("weight.bin"))
 print(f"{size(a.package)} bytes of weights became {size(a.out)}")

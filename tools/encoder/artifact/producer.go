@@ -19,10 +19,26 @@ type Producer struct {
 	CompilerVersion string `json:"compiler_version,omitempty"`
 	// MILComponent is the version of coremlc's MIL component, which moves with Xcode.
 	MILComponent string `json:"mil_component,omitempty"`
-	Author       string `json:"author,omitempty"`
-	Version      string `json:"version,omitempty"`
+	// System is the one that the converter ran on, with its build, where whoever converted wrote it under [ExportedOn].
+	System  string `json:"system,omitempty"`
+	Author  string `json:"author,omitempty"`
+	Version string `json:"version,omitempty"`
 	// Known is false where neither converter nor compiler is stated.
 	Known bool `json:"known"`
+}
+
+// ExportedOn is the key of the user-defined metadata for the system that a converter ran on, such as "macOS 15.7.7 (24G720)". No converter
+// writes it by itself, and the same recipe gives another encoder on another system.
+const ExportedOn = "coreml-gate.exported-on"
+
+// ourWriter is the key, and the name, of this project's own writer.
+const ourWriter = "coreml-gate.encoder-writer"
+
+const ourCompiler = "coreml-gate-compiler"
+
+// Portable says that the system made no difference: this project's writer and compiler give the same bytes on every one.
+func (p Producer) Portable() bool {
+	return p.Converter == ourWriter && (p.Compiler == "" || p.Compiler == ourCompiler)
 }
 
 func (p Producer) String() string {
@@ -34,6 +50,9 @@ func (p Producer) String() string {
 		if s[0] != "" {
 			parts = append(parts, strings.TrimSpace(s[0]+" "+s[1]))
 		}
+	}
+	if p.System != "" {
+		parts = append(parts, "exported on "+p.System)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -76,12 +95,13 @@ func (e *encoder) producer() Producer {
 	p.SourceDialect = either(p.SourceDialect, build["coremltools-source-dialect"])
 	if v := build["coremlc-version"]; v != "" {
 		p.Compiler, p.CompilerVersion = "coremlc", v
-	} else if v := build["coreml-gate-compiler"]; v != "" {
-		p.Compiler, p.CompilerVersion = "coreml-gate-compiler", v
+	} else if v := build[ourCompiler]; v != "" {
+		p.Compiler, p.CompilerVersion = ourCompiler, v
 	}
-	if v := user["coreml-gate.encoder-writer"]; v != "" && p.Converter == "" {
-		p.Converter, p.ConverterVersion = "coreml-gate.encoder-writer", v
+	if v := user[ourWriter]; v != "" && p.Converter == "" {
+		p.Converter, p.ConverterVersion = ourWriter, v
 	}
+	p.System = user[ExportedOn]
 	if d := e.art.Description; d != nil {
 		p.Author, p.Version = d.Metadata.Author, d.Metadata.Version
 	}

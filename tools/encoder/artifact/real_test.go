@@ -67,6 +67,49 @@ func TestRealArtifacts(t *testing.T) {
 	}
 }
 
+// TestExportSystem holds that the system which exported an encoder is read where it was written down, and where only the compiled folder has it.
+func TestExportSystem(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "ggml-tiny.bin")
+	writeFile(t, model, modelBytes(t, synthetic.Options{Layers: 4, TextLayers: 1, State: 384, Heads: 6, Vocab: 16, TextCtx: 4}))
+	copied := filepath.Join(t.TempDir(), "e.mlmodelc")
+	if err := os.CopyFS(copied, os.DirFS(real(t, "coremltools-add_model.mlmodelc"))); err != nil {
+		t.Fatal(err)
+	}
+	of := func() Producer {
+		r, err := Inspect(model, copied, Options{ContentsOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Encoder.Producer
+	}
+	if p := of(); p.System != "" || p.Portable() || strings.Contains(p.String(), "exported") {
+		t.Errorf("without a word about it: %+v", p)
+	}
+	path := filepath.Join(copied, "metadata.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key = `"userDefinedMetadata" : {`
+	with := strings.Replace(string(data), key, key+`"`+ExportedOn+`" : "macOS 15.7.7 (24G720)",`, 1)
+	if with == string(data) {
+		t.Fatalf("the sample has no %s", key)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, []byte(with))
+	if p := of(); p.System != "macOS 15.7.7 (24G720)" || p.String() != "coremltools 8.1, torch==2.5.1, coremlc 3402.4.1, exported on macOS 15.7.7 (24G720)" {
+		t.Errorf("%+v, %s", p, p)
+	}
+	if p := (Producer{Converter: ourWriter, Compiler: "coremlc", Known: true}); p.Portable() {
+		t.Error("what coremlc compiled is called the same on every system")
+	}
+	if p := (Producer{Converter: ourWriter, Compiler: ourCompiler, Known: true}); !p.Portable() {
+		t.Error("what our own writer and compiler made is called different from system to system")
+	}
+}
+
 // The sample that was converted from openai-whisper keeps the contract of tiny,
 // but for what is missing from the folder.
 func TestRealEncoderKeepsTheContract(t *testing.T) {

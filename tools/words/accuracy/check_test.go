@@ -132,6 +132,7 @@ func TestBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		factstest.Check(t, j, "emulated")
 		found := ""
 		for _, n := range j.Notes {
 			if n.Code == reason.WordsBudgetNarrow {
