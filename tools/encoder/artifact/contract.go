@@ -46,6 +46,7 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 	if a.Model != nil && a.Model.Updatable || a.Metadata != nil && a.Metadata.IsUpdatable == "1" {
 		e.fault(reason.Updatable, where, "a model that stays as it is", "isUpdatable")
 	}
+	before := len(e.findings)
 	in, out, states, stated := describedFeatures(a)
 	if functionCount(a) > 1 {
 		in, out, stated = nil, nil, false // each function has features of its own, and which is meant nobody knows
@@ -65,6 +66,11 @@ func (e *encoder) kindAndInterface(h *ggml.Hyperparameters) Interface {
 	if len(in)+len(out) > 0 || stated {
 		e.inputs(in, h)
 		e.outputs(out, h)
+	}
+	// An interface that is refused for what it is needs no word about what repeats it.
+	if d, m := a.Description, a.Metadata; d != nil && m != nil && functionCount(a) <= 1 && len(e.findings) == before {
+		e.repeated("input", protoFeatures(d.Function.Inputs), jsonFeatures(m.Inputs))
+		e.repeated("output", protoFeatures(d.Function.Outputs), jsonFeatures(m.Outputs))
 	}
 	return Interface{Inputs: in, Outputs: out, States: states}
 }

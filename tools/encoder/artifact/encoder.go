@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/spec"
@@ -24,6 +25,8 @@ type encoder struct {
 	inventory *Inventory       // nil for a single file
 	// approximate says how the program approximates GELU; empty where it does not.
 	approximate string
+	// lost says that the program names a weight file that is not where it looks.
+	lost bool
 	findings
 }
 
@@ -214,11 +217,17 @@ func (e *encoder) bundleFaults() {
 		case errors.Is(f, bundle.ErrOutside):
 			code, expected = reason.ArtifactPathEscape, "a path inside the artifact"
 		}
+		found := f.Err.Error()
+		if code == reason.ArtifactMalformed || code == reason.ContainerVersion {
+			if looks := ggml.Looks(filepath.Join(e.path, filepath.FromSlash(f.File))); looks != "" {
+				code, expected, found = reason.ArtifactMalformed, "a well-formed file", looks
+			}
+		}
 		effect := unread
 		if f.File == e.art.ModelFile {
 			effect |= unpaired
 		}
-		e.stop(effect, code, f.File, expected, f.Err.Error())
+		e.stop(effect, code, f.File, expected, found)
 	}
 }
 
@@ -244,6 +253,11 @@ func (e *encoder) extras() {
 	}
 	for _, n := range e.inventory.Entries {
 		if n.Dir || known[n.Path] {
+			continue
+		}
+		// What another finding is about needs no second one, and whose a weight file is that the program may have meant
+		// follows from where it looks.
+		if e.named(n.Path) || e.lost && path.Ext(strings.ToLower(n.Path)) == ".bin" {
 			continue
 		}
 		if e.finders(n) {

@@ -100,6 +100,10 @@ func Inspect(modelPath, encoderPath string, o Options) (*Report, error) {
 		}
 	}
 	var found findings
+	if exchanged(modelPath, encoderPath) {
+		found.fault(reason.ModelNotGGML, modelPath, "a ggml-*.bin model, and its encoder behind it", "the encoder, and the model behind it: exchange them")
+		return r.finish(found, o), nil
+	}
 	var m *ggml.Model
 	noModel := false
 	if modelPath != "" {
@@ -183,8 +187,9 @@ func locate(model, given string, o Options) (string, findings, error) {
 	if uncompiled && filepath.Ext(filepath.Clean(given)) != ".mlmodelc" {
 		target = pkg
 	}
-	// An archive is not renamed or moved but unpacked, or left alone.
-	if !samePlace(given, target) && !isArchive(given) {
+	// An archive is not renamed or moved but unpacked, or left alone; and where the encoder of a model of another name belongs
+	// is known when it has its own.
+	if !samePlace(given, target) && !isArchive(given) && strings.HasSuffix(model, ".bin") {
 		found.fault(reason.EncoderName, given, target, given+unlike(filepath.Clean(target), filepath.Clean(given)))
 	}
 	if uncompiled {
@@ -250,6 +255,19 @@ func stillPacked(want string) findings {
 	var found findings
 	found.stop(unread, reason.ArtifactIsArchive, filepath.Dir(want), filepath.Base(want), strings.Join(names, ", "))
 	return found
+}
+
+// exchanged says that an encoder was given for the model and a model for its encoder.
+func exchanged(model, encoder string) bool {
+	if model == "" || encoder == "" || !isEncoder(model) {
+		return false
+	}
+	m, err := ggml.Open(encoder)
+	if err != nil {
+		return false
+	}
+	_ = m.Close() // it was read only
+	return true
 }
 
 // isEncoder says that a path is of a folder, or of a file inside an encoder, so that no name makes it a model.

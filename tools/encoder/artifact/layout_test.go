@@ -65,7 +65,7 @@ func TestFolderFaults(t *testing.T) {
 		}, []string{"NESTED_DUPLICATE"}},
 		{"a download that broke off", func(t *testing.T, enc string) {
 			writeFile(t, filepath.Join(enc, "weights", "weight.bin.partial"), []byte("x"))
-		}, []string{"CONVERSION_INTERRUPTED", "EXTRA_FILE"}},
+		}, []string{"CONVERSION_INTERRUPTED"}},
 		{"an empty folder", func(t *testing.T, enc string) {
 			remove(t, enc)
 			if err := os.Mkdir(enc, 0o755); err != nil {
@@ -87,7 +87,7 @@ func TestFolderFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			link(t, "real.bin", weight(enc))
-		}, []string{"ARTIFACT_INCOMPLETE", "ARTIFACT_LINK", "EXTRA_FILE"}},
+		}, []string{"ARTIFACT_LINK"}},
 		{"a link out", func(t *testing.T, enc string) { link(t, "../../outside", filepath.Join(enc, "analytics")) }, []string{"ARTIFACT_PATH_ESCAPE"}},
 		{"an absolute link", func(t *testing.T, enc string) { link(t, "/etc/hosts", filepath.Join(enc, "analytics")) }, []string{"ARTIFACT_PATH_ESCAPE"}},
 		{"a link to a link out", func(t *testing.T, enc string) {
@@ -96,10 +96,10 @@ func TestFolderFaults(t *testing.T) {
 		}, []string{"ARTIFACT_LINK", "ARTIFACT_PATH_ESCAPE"}},
 		{"a weight path out of the artifact", func(t *testing.T, enc string) {
 			edit(t, filepath.Join(enc, "model.mil"), "@model_path/weights/weight.bin", "@model_path/../weights/weight.bin")
-		}, []string{"ARTIFACT_PATH_ESCAPE", "EXTRA_FILE"}},
+		}, []string{"ARTIFACT_PATH_ESCAPE"}},
 		{"an absolute weight path", func(t *testing.T, enc string) {
 			edit(t, filepath.Join(enc, "model.mil"), "@model_path/weights/weight.bin", "/etc/passwd")
-		}, []string{"ARTIFACT_PATH_ESCAPE", "EXTRA_FILE"}},
+		}, []string{"ARTIFACT_PATH_ESCAPE"}},
 		{"names that fold together", func(t *testing.T, enc string) {
 			writeFile(t, filepath.Join(enc, "Model.mil"), []byte("x"))
 		}, []string{"ARTIFACT_NAME_COLLISION", "EXTRA_FILE"}},
@@ -109,6 +109,23 @@ func TestFolderFaults(t *testing.T) {
 		{"a name that reads backwards", func(t *testing.T, enc string) {
 			writeFile(t, filepath.Join(enc, "a\u202eb"), []byte("x"))
 		}, []string{"ARTIFACT_NAME_UNSAFE", "EXTRA_FILE"}},
+		{"weights in other capitals", func(t *testing.T, enc string) {
+			if err := os.Rename(filepath.Join(enc, "weights"), filepath.Join(enc, "Weights")); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"ARTIFACT_INCOMPLETE"}},
+		{"a pipe for weights", func(t *testing.T, enc string) {
+			remove(t, weight(enc))
+			if err := syscall.Mkfifo(weight(enc), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"ARTIFACT_SPECIAL_FILE"}},
+		{"another model's metadata", func(t *testing.T, enc string) {
+			edit(t, filepath.Join(enc, "metadata.json"), `"name": "output"`, `"name": "embedding"`)
+		}, []string{"INTERFACE_CONTRADICTION"}},
+		{"metadata of another size", func(t *testing.T, enc string) {
+			edit(t, filepath.Join(enc, "metadata.json"), `"shape": "[1, 80, 40]"`, `"shape": "[1, 80, 3000]"`)
+		}, []string{"INTERFACE_CONTRADICTION"}},
 		{"a pipe", func(t *testing.T, enc string) {
 			if err := syscall.Mkfifo(filepath.Join(enc, "pipe"), 0o644); err != nil {
 				t.Fatal(err)
@@ -129,6 +146,56 @@ func TestFolderFaults(t *testing.T) {
 			expect(t, model, enc, Options{}, c.want...)
 		})
 	}
+}
+
+// What stands in a file's place is named, and nothing else is said of it.
+func TestPlaces(t *testing.T) {
+	crlf := func(b []byte) []byte {
+		return bytes.ReplaceAll(append(b, "a\nb\nc\nd\ne\nf\ng\nh\n"...), []byte("\n"), []byte("\r\n"))
+	}
+	for _, c := range []struct {
+		name, file, code, says string
+		becomes                func([]byte) []byte
+	}{
+		{"a web page", "weights/weight.bin", "ARTIFACT_MALFORMED", "an HTML page", func([]byte) []byte { return []byte("<!DOCTYPE html><html>") }},
+		{"a web page", "model.mil", "ARTIFACT_MALFORMED", "an HTML page", func([]byte) []byte { return []byte("<html>") }},
+		{"a git-annex pointer", "weights/weight.bin", "ARTIFACT_MALFORMED", "git annex get", func([]byte) []byte { return []byte("/annex/objects/SHA256E-s12--ab.bin\n") }},
+		{"a DVC pointer", "weights/weight.bin", "ARTIFACT_MALFORMED", "dvc pull", func([]byte) []byte { return []byte("outs:\n- md5: ab\n  size: 12\n  path: weight.bin\n") }},
+		{"gzip", "weights/weight.bin", "ARTIFACT_MALFORMED", "a gzip file: unpack it", func([]byte) []byte { return []byte("\x1f\x8b\x08\x00") }},
+		{"zeros", "weights/weight.bin", "ARTIFACT_MALFORMED", "zeros alone", func(b []byte) []byte { return make([]byte, len(b)) }},
+		{"CR LF", "weights/weight.bin", "ARTIFACT_MALFORMED", "line feeds became CR LF", crlf},
+		{"an editor", "coremldata.bin", "ARTIFACT_MALFORMED", "a byte-order mark before it", func(b []byte) []byte { return append([]byte("\xef\xbb\xbf"), b...) }},
+		{"nothing", "metadata.json", "ARTIFACT_MALFORMED", "an empty file", func([]byte) []byte { return nil }},
+		{"CR LF", "../ggml-x.bin", "MODEL_MALFORMED", "line feeds became CR LF", crlf},
+		{"an editor", "../ggml-x.bin", "MODEL_NOT_GGML", "a byte-order mark before it", func(b []byte) []byte { return append([]byte("\xef\xbb\xbf"), b...) }},
+	} {
+		_, model, enc := pair(t)
+		path := filepath.Join(enc, c.file)
+		if c.file[0] == '.' {
+			path = model
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, c.becomes(b))
+		if r := expect(t, model, enc, Options{}, c.code); !strings.Contains(r.Reasons[0].Found, c.says) {
+			t.Errorf("%s in place of %s: %v, want %q", c.name, c.file, r.Reasons, c.says)
+		}
+	}
+}
+
+// A model and its encoder in the wrong order are told so, and a download that was not renamed is not told to rename its
+// encoder too.
+func TestArguments(t *testing.T) {
+	_, model, enc := pair(t)
+	if r := expect(t, enc, model, Options{}, "MODEL_NOT_GGML"); !strings.Contains(r.Reasons[0].Found, "exchange them") {
+		t.Errorf("%v", r.Reasons)
+	}
+	if err := os.Rename(model, model+".download"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, model+".download", enc, Options{}, "MODEL_NAME")
 }
 
 func remove(t *testing.T, path string) {

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,12 +35,6 @@ var modelCodes = map[ggml.Problem]string{
 	ggml.Incomplete: reason.ModelIncomplete, ggml.Undecodable: reason.ModelMalformed,
 }
 
-// accidents say what to do about what a checkout or a download leaves in a model's place.
-var accidents = map[string]string{
-	"a Git LFS pointer": ": run git lfs pull, or download the model itself",
-	"an HTML page":      ": the download was answered with a web page, fetch the raw file",
-}
-
 // openModel opens a .bin and finds what is wrong with it. The model is nil where
 // it could not be read at all; the error is for disks that fail.
 func openModel(path string, o Options) (*ggml.Model, findings, error) {
@@ -53,8 +48,8 @@ func openModel(path string, o Options) (*ggml.Model, findings, error) {
 		return nil, found, nil
 	case errors.As(err, &f):
 		looks := f.Detail
-		if f.Looks != "" {
-			looks = f.Looks + accidents[f.Looks]
+		if named := ggml.Looks(path); f.Looks != "" || named != "" {
+			looks = cmp.Or(named, f.Looks)
 		}
 		found.fault(modelCodes[f.Problem], path, want, looks)
 		return nil, found, nil

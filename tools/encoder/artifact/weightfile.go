@@ -1,14 +1,17 @@
 package artifact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/bundle"
 )
@@ -50,7 +53,9 @@ func (e *encoder) weightFaults() {
 func (e *encoder) weightFault(v *mil.Value) {
 	name, err := e.art.Locate(v.Blob.Path)
 	if err != nil {
-		e.stop(unread|unpaired, reason.ArtifactPathEscape, e.art.ModelFile, "a weight file inside the artifact", err.Error())
+		if e.lost = true; !slices.ContainsFunc(e.findings, func(f finding) bool { return f.Code == reason.ArtifactPathEscape && f.Where == e.art.ModelFile }) {
+			e.stop(unread|unpaired, reason.ArtifactPathEscape, e.art.ModelFile, "a weight file inside the artifact", err.Error())
+		}
 		return
 	}
 	if e.inventory != nil {
@@ -59,8 +64,16 @@ func (e *encoder) weightFault(v *mil.Value) {
 		case !ok && e.art.Form == bundle.PackageForm && !e.inventory.Has(path.Dir(name)):
 			e.stop(unread|unpaired, reason.ConversionInterrupted, path.Dir(name), "the folder of the weights that the program refers to", "nothing")
 			return
+		case !ok && e.named(name):
+			e.lost = true
+			e.affect(name, unread|unpaired) // what is in its place was named
+			return
 		case !ok:
-			e.stop(unread|unpaired, reason.ArtifactIncomplete, name, "the weight file that the program refers to", "nothing")
+			e.lost = true
+			e.stop(unread|unpaired, reason.ArtifactIncomplete, name, "the weight file that the program refers to", e.likeIt(name))
+			return
+		case n.Dir:
+			e.stop(unread|unpaired, reason.ArtifactIncomplete, name, "the weights", "a folder")
 			return
 		case n.Pointer:
 			e.stop(unread|unpaired, reason.LFSPointer, name, "the weights", "a git-lfs pointer: run git lfs pull")
@@ -76,7 +89,7 @@ func (e *encoder) weightFault(v *mil.Value) {
 		e.stop(unread|unpaired, reason.ArtifactIncomplete, name, "the weight file that the program refers to", "nothing")
 		return
 	case err != nil:
-		e.stop(unread|unpaired, reason.ArtifactMalformed, name, fmt.Sprintf("a blob at offset %d", v.Blob.Offset), err.Error())
+		e.stop(unread|unpaired, reason.ArtifactMalformed, name, fmt.Sprintf("a blob at offset %d", v.Blob.Offset), e.looks(name, err))
 		return
 	}
 	want, err := blobSize(v)
@@ -88,6 +101,35 @@ func (e *encoder) weightFault(v *mil.Value) {
 		e.stop(unread|unpaired, reason.WeightsMismatch, name, fmt.Sprintf("%s at offset %d", v.Type, v.Blob.Offset),
 			fmt.Sprintf("%d bytes of %s", s.Size(), d))
 	}
+}
+
+// named says that a finding is about a file already.
+func (e *encoder) named(name string) bool {
+	return slices.ContainsFunc(e.findings, func(f finding) bool { return f.Where == name })
+}
+
+// affect adds an effect to the findings about a file.
+func (e *encoder) affect(name string, more effect) {
+	for i := range e.findings {
+		if e.findings[i].Where == name {
+			e.findings[i].effect |= more
+		}
+	}
+}
+
+// likeIt names a file that some disks take for the one that is missing, or "nothing".
+func (e *encoder) likeIt(name string) string {
+	for _, n := range e.inventory.Entries {
+		if !n.Dir && Fold(n.Path) == Fold(name) {
+			return n.Path + unlike(name, n.Path)
+		}
+	}
+	return "nothing"
+}
+
+// looks says what a file is that could not be read as what it should be.
+func (e *encoder) looks(name string, err error) string {
+	return cmp.Or(ggml.Looks(filepath.Join(e.path, filepath.FromSlash(name))), err.Error())
 }
 
 // looseBytes finds what of the weight files no constant of the program refers to.

@@ -46,6 +46,10 @@ func looksLike(head []byte) string {
 		return "an empty file"
 	case bytes.HasPrefix(text, []byte("version https://git-lfs.github.com/spec/")):
 		return "a Git LFS pointer"
+	case bytes.HasPrefix(text, []byte("/annex/objects/")):
+		return "a git-annex pointer"
+	case bytes.HasPrefix(text, []byte("outs:\n- md5: ")), bytes.HasPrefix(text, []byte("outs:\r\n- md5: ")):
+		return "a DVC pointer"
 	case bytes.HasPrefix(lower, []byte("<!doctype html")), bytes.HasPrefix(lower, []byte("<html")):
 		return "an HTML page"
 	case bytes.HasPrefix(lower, []byte("<?xml")):
@@ -72,9 +76,58 @@ func looksLike(head []byte) string {
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")):
 		return "a JSON document"
 	case len(bytes.Trim(head, "\x00")) == 0:
-		return "a file of zero bytes"
+		return zeros
+	case has("\xef\xbb\xbf") && bytes.IndexByte(head, 0) >= 0:
+		return "a file with a byte-order mark before it: a text editor or a script has changed it, copy it again"
 	}
 	return ""
+}
+
+// zeros is what a copy or a download leaves that reserved its place first.
+const zeros = "a file that begins with zeros alone: a copy or download was cut short"
+
+// Looks names what a file is that is no model and no part of a Core ML encoder, and what to do about it: an archive, a
+// pointer of a version control, a web page. It is "" for what could be either, and for what cannot be read.
+func Looks(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, headBytes)
+	n, _ := io.ReadFull(f, head)
+	head = head[:n]
+	looks := looksLike(head[:min(n, 512)])
+	switch looks {
+	case "", "a Core ML program text (model.mil)", "a compiled Core ML part (coremldata.bin)", "a Core ML weight file (weight.bin)", "a JSON document":
+		if lineEndsChanged(head) {
+			return "a binary file whose line feeds became CR LF: a checkout or a transfer took it for text, copy it again as binary"
+		}
+		return ""
+	}
+	return looks + doAbout[looks]
+}
+
+// headBytes is how much of a file [Looks] reads.
+const headBytes = 1 << 20
+
+// lineEndsChanged says that each of a binary file's line feeds follows a carriage return. Of 8 that are there by chance this is
+// not so.
+func lineEndsChanged(head []byte) bool {
+	feeds := bytes.Count(head, []byte("\n"))
+	return feeds >= 8 && bytes.Count(head, []byte("\r\n")) == feeds && bytes.IndexByte(head, 0) >= 0
+}
+
+// doAbout says what to do about what a checkout or a download leaves in a file's place.
+var doAbout = map[string]string{
+	"a Git LFS pointer":   ": run git lfs pull, or download the file itself",
+	"a git-annex pointer": ": run git annex get",
+	"a DVC pointer":       ": run dvc pull",
+	"an HTML page":        ": the download was answered with a web page, fetch the raw file",
 }
 
 // beginnings are formats that their first bytes tell.
@@ -101,7 +154,7 @@ var beginnings = []struct {
 }
 
 // accidents are what a download or a checkout leaves in place of a model.
-var accidents = []string{"", "an empty file", "a Git LFS pointer", "an HTML page", "an XML document (perhaps a storage service's error)", "a JSON document", "a file of zero bytes"}
+var accidents = []string{"", "an empty file", "a Git LFS pointer", "an HTML page", "an XML document (perhaps a storage service's error)", "a JSON document", "a git-annex pointer", "a DVC pointer", zeros}
 
 // OtherFormat names the format of a file that is something else than a model: an archive, another library's checkpoint, a program. It is ""
 // for a model, for what stands in a model's place by accident, and for what cannot be read.
