@@ -30,6 +30,7 @@ type benchFlags struct {
 	language, units, last, out         string
 	threads, pairs, deadline           int
 	sustained                          int
+	specialisation                     string
 	asJSON                             bool
 }
 
@@ -70,6 +71,7 @@ submission is refused, or a sustained session was shorter than the protocol's (-
 	f.IntVar(&b.threads, "threads", 1, "whisper-cli's -t; never all processors, and fewer in heat or low-power mode")
 	f.IntVar(&b.pairs, "pairs", 0, "how many interleaved pairs; 0, or at least the protocol's 8")
 	f.IntVar(&b.sustained, "sustained-seconds", 0, "shorten --mode sustained, to try it: what is shorter than the protocol's time makes no sustained figure")
+	f.StringVar(&b.specialisation, "specialisation", "keep", "what macOS compiled for whisper-cli before, on the physical lane: keep, or clear it before each cold run")
 	f.IntVar(&b.deadline, "deadline", 900, "seconds until a run is stopped")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object")
 	return cmd
@@ -107,6 +109,9 @@ func writeSubmission(path string, s *measure.Submission) error {
 
 // plan reads what the flags name.
 func (b *benchFlags) plan(progress io.Writer) (*session.Plan, error) {
+	if b.specialisation != "keep" && b.specialisation != "clear" {
+		return nil, fmt.Errorf("--specialisation %q: expected keep or clear", b.specialisation)
+	}
 	protocol, err := measure.LoadProtocol(b.protocol)
 	if err != nil {
 		return nil, err
@@ -115,7 +120,8 @@ func (b *benchFlags) plan(progress io.Writer) (*session.Plan, error) {
 		Protocol: protocol, Mode: measure.Mode(b.mode), Lane: b.lane, Machine: environment.CaptureMachine(runner.MachineID()), Control: b.control,
 		Model: b.model, Audio: b.audio, Evaluator: b.evaluator, Language: b.language, Threads: b.threads,
 		Deadline: time.Duration(b.deadline) * time.Second, Pairs: b.pairs, SustainedFor: time.Duration(b.sustained) * time.Second, Progress: progress,
-		Save: func(s *measure.Submission) error { return writeSubmission(b.out, s) },
+		ClearSpecialised: b.specialisation == "clear",
+		Save:             func(s *measure.Submission) error { return writeSubmission(b.out, s) },
 	}
 	if p.Mode == measure.Energy {
 		// Without an instrument the plan is refused with the reason; nothing is estimated in its place.

@@ -27,6 +27,7 @@ const (
 	PowerZero              = "POWER_ZERO"
 	NotMergeable           = "NOT_MERGEABLE"
 	ControlDrift           = "CONTROL_DRIFT"
+	ColdUnsure             = "COLD_UNSURE"
 	MemoryElsewhere        = "MEMORY_ELSEWHERE"
 	MemoryNotRecovered     = "MEMORY_NOT_RECOVERED"
 	FitExceeded            = "FIT_EXCEEDED"
@@ -61,6 +62,7 @@ var measurements = Table{
 	{Code: PowerZero, Class: Inconclusive, Means: "The instrument reads no more power with the load than without. That proves neither that nothing ran there nor that it is free.", Do: "Show first that the instrument sees a load that is known to run there."},
 	{Code: NotMergeable, Class: Refuse, Means: "The submissions differ in something that makes their figures incomparable.", Do: "Merge what is of one protocol, mode, lane, audio, thread count and environment; keep one artifact, whisper-cli, evaluator, unit set and build of the system to a row, and give arms that differ in one of them different names."},
 	{Code: ControlDrift, Class: Note, Means: "The control arm of this session against the same arm of the last session on this machine. Smaller differences between the two sessions are noise.", Do: "Compare within a session."},
+	{Code: ColdUnsure, Class: Note, Means: "macOS kept compiled models of whisper-cli from before, or nothing tells: the cold run may have loaded one of them in place of compiling the encoder. What the Neural Engine's own service keeps is never looked at.", Do: "Measure with --specialisation clear, and quote cold and warm apart."},
 	{Code: MemoryElsewhere, Class: Note, Means: "Core ML works in processes of the system as well: what they hold for the model is in neither peak. The peaks are of whisper-cli and what it starts.", Do: "Do not put these peaks beside those of a program that holds its model itself."},
 	{Code: MemoryNotRecovered, Class: Note, Means: "After the program ended and the machine settled, its memory had not come back, or nothing tells.", Do: "See what else allocates; read the budget again before the next run."},
 	{Code: FitExceeded, Class: Refuse, Means: "The run needs more memory than there is: gate 1, what it allocates and a reserve, against what is available now; or gate 2, its whole working set, against the limit.", Do: "Free the amount that is named, raise the limit, or use a smaller encoder."},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/specialised"
 )
 
 // EncodeSubmission gives a submission its name and returns its canonical bytes.
@@ -122,6 +123,9 @@ func (p *Protocol) checkArms(s *Submission) error {
 			if err := checkRun(where, r); err != nil {
 				return err
 			}
+			if err := checkSpecialised(where, s.Lane, r); err != nil {
+				return err
+			}
 			if want := p.Excluded(s.Machine, a.Program, r); !slices.Equal(want, r.Excluded) {
 				return refuse(where+", excluded", fmt.Sprintf("what follows from the run, %v", want), "%v", r.Excluded)
 			}
@@ -162,6 +166,25 @@ func checkRun(where string, r *Run) error {
 		return refuse(where+", memory", "a reading after the first words", "none")
 	}
 	return checkTimes(where, r)
+}
+
+// checkSpecialised refuses what a cold run of the physical lane alone can say.
+func checkSpecialised(where, lane string, r *Run) error {
+	a := r.Specialised
+	switch {
+	case a == nil:
+		return nil
+	case lane != "physical" || r.Kind != Cold:
+		return refuse(where+", specialised", "nothing but of a cold run of the physical lane", "a %s run of the %s lane", r.Kind, lane)
+	case a.Cleared && a.Before.State == specialised.Found:
+		return refuse(where+", specialised", "nothing kept after it was cleared", "%d entries", a.Before.Entries)
+	}
+	for _, k := range []specialised.Kept{a.Before, a.After} {
+		if !slices.Contains([]specialised.State{specialised.Found, specialised.None, specialised.Unknown}, k.State) || (k.State == specialised.Found) != (k.Entries > 0) || k.State != specialised.Found && k.Bytes > 0 {
+			return refuse(where+", specialised", "found with entries, or none or unknown without", "%+v", k)
+		}
+	}
+	return nil
 }
 
 // clock is how far two clocks may differ over one run, in seconds: whisper's lines are rounded, and its own clock begins later.

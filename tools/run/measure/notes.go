@@ -6,6 +6,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/specialised"
 )
 
 // Notes are what a reader of an entry should see beside its figures.
@@ -14,6 +15,9 @@ func (p *Protocol) Notes(e Entry) []reason.Reason {
 	where := e.Submission.Session + " " + e.Arm.Name
 	if e.Submission.Lane == "physical" {
 		out = append(out, reason.Reason{Code: reason.MemoryElsewhere, Where: where, Expected: "peaks of whisper-cli and what it starts", Found: "Core ML's own processes are in neither peak"})
+	}
+	if found := warmed(e); found != "" {
+		out = append(out, reason.Reason{Code: reason.ColdUnsure, Where: where, Expected: "nothing that macOS had compiled for whisper-cli before the cold run", Found: found})
 	}
 	lost := 0
 	for i := range e.Arm.Runs {
@@ -25,6 +29,23 @@ func (p *Protocol) Notes(e Entry) []reason.Reason {
 		out = append(out, reason.Reason{Code: reason.MemoryNotRecovered, Where: where, Expected: "memory back after every run", Found: fmt.Sprintf("%d of %d runs after which it was not, or nothing tells", lost, len(e.Arm.Runs))})
 	}
 	return out
+}
+
+// warmed says why a cold run of Core ML may have found what was compiled before, or "".
+func warmed(e Entry) string {
+	if e.Submission.Lane != "physical" || e.Arm.Program.Flavour == "ggml" {
+		return ""
+	}
+	for i := range e.Arm.Runs {
+		switch r := &e.Arm.Runs[i]; {
+		case r.Kind != Cold || r.Specialised.Cold():
+		case r.Specialised == nil || r.Specialised.Before.State != specialised.Found:
+			return "what was kept could not be read"
+		default:
+			return fmt.Sprintf("%d models, %s", r.Specialised.Before.Entries, memory.Show(r.Specialised.Before.Bytes))
+		}
+	}
+	return ""
 }
 
 // Standing says how much stands behind a figure: nothing, or less than the protocol asks for.

@@ -4,6 +4,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/ceiling"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/specialised"
 )
 
 // Schema is the version of the submission's form.
@@ -127,6 +128,8 @@ type Run struct {
 	OthersShare *float64 `json:"others_share"`
 	// PageCache is dropped, kept or unknown: what was done to the files before the run.
 	PageCache string `json:"page_cache"`
+	// Specialised is what macOS kept of compiled models around a cold run of the physical lane; left out of every other one.
+	Specialised *specialised.Around `json:"specialised,omitempty"`
 	// Exit is "code N", "signal N", "timeout", "interrupted" or "memory".
 	Exit        string  `json:"exit"`
 	WallSeconds float64 `json:"wall_seconds"`

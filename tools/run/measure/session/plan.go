@@ -49,6 +49,8 @@ type Plan struct {
 	// SustainedFor shortens the sustained part of a sustained session; 0 for the protocol's time. What is shorter makes no sustained figure,
 	// which follows from the submission itself.
 	SustainedFor time.Duration
+	// ClearSpecialised removes, before each cold run of Core ML, what macOS compiled for whisper-cli before.
+	ClearSpecialised bool
 	// Pairs are how many pairs are run; 0 for none.
 	Pairs int
 	// Last is the last session of this machine with the same control, for the drift; nil without one.
@@ -63,6 +65,8 @@ type Plan struct {
 	// given after one.
 	started        time.Time
 	window, settle time.Duration
+	// homes are those whose caches the program may take for its own, beside the staged one.
+	homes []string
 }
 
 // Check compares a plan with its protocol before anything starts.
@@ -92,6 +96,8 @@ func (p *Plan) Check() error {
 		return refuse("sustained seconds", "mode sustained", "mode "+string(p.Mode))
 	case p.SustainedFor < 0 || p.SustainedFor.Seconds() > p.Protocol.SustainedTime:
 		return refuse("sustained seconds", fmt.Sprintf("at most the protocol's %.0f", p.Protocol.SustainedTime), p.SustainedFor.String())
+	case p.ClearSpecialised && p.Lane != "physical":
+		return refuse("specialisation clear", "the physical lane: nothing else compiles for a device", p.Lane)
 	case p.Threads < 1 || p.Threads > 512:
 		return refuse("threads", "1 to 512", strconv.Itoa(p.Threads))
 	}

@@ -69,6 +69,49 @@ func TestThreads(t *testing.T) {
 	refused(t, p, reason.ThreadsExceed)
 }
 
+// TestSpecialised holds that a cold run on a Mac says what macOS kept of compiled models, and that clearing removes those of whisper-cli alone.
+func TestSpecialised(t *testing.T) {
+	t.Parallel()
+	const cache = "Library/Caches/whisper-cli/com.apple.e5rt.e5bundlecache/25F80/"
+	compiles := "mkdir -p \"$HOME/" + cache + "AAA\"; echo program >\"$HOME/" + cache + "AAA/model.e5\"\n" + said
+	for _, clear := range []bool{false, true} {
+		p := newPlan(t, compiles, said)
+		p.Lane, p.Machine.OS, p.ClearSpecialised, p.homes = "physical", "macOS 26.5.1", clear, []string{t.TempDir()}
+		p.Sources[1].Program.Flavour, p.Sources[1].Encoder, p.Sources[1].Artifact.EncoderDigest, p.Sources[1].Artifact.Units = "ggml", "", "", "cpu"
+		mine, other := filepath.Join(p.homes[0], cache, "BBB"), filepath.Join(p.homes[0], strings.Replace(cache, "whisper-cli", "katago", 1), "CCC")
+		for _, dir := range []string{mine, other} {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := mustRun(t, p)
+		for _, arm := range s.Arms {
+			for _, r := range arm.Runs {
+				if (r.Specialised != nil) != (r.Kind == measure.Cold && arm.Name == "arm0") {
+					t.Errorf("clear %v, arm %s, %s run: %+v", clear, arm.Name, r.Kind, r.Specialised)
+				}
+			}
+		}
+		got := s.Arms[0].Runs[0].Specialised
+		before, after := 1, 2
+		if clear {
+			before, after = 0, 1
+		}
+		if got == nil || got.Before.Entries != before || got.After.Entries != after || got.Cleared != clear || got.Cold() != clear {
+			t.Errorf("clear %v: %+v", clear, got)
+		}
+		if _, err := os.Stat(mine); (err == nil) == clear {
+			t.Errorf("clear %v: what was there before: %v", clear, err)
+		}
+		if _, err := os.Stat(other); err != nil {
+			t.Errorf("clear %v: another program's: %v", clear, err)
+		}
+	}
+	p := newPlan(t, said)
+	p.ClearSpecialised = true
+	refused(t, p, reason.MeasurementRefused)
+}
+
 // TestSustained holds that runs go on until the time is over, and that a shorter time than the protocol's is said to make no figure.
 func TestSustained(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/environment"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/specialised"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/supervisor"
 )
 
@@ -54,6 +55,11 @@ func Run(ctx context.Context, p *Plan) (*measure.Submission, error) {
 	defer os.RemoveAll(root)
 	r := &running{Plan: p}
 	p.started = time.Now()
+	if p.homes == nil {
+		if home, err := os.UserHomeDir(); err == nil {
+			p.homes = []string{home}
+		}
+	}
 	if p.window == 0 {
 		p.window = watchBefore
 	}
@@ -155,6 +161,10 @@ func (r *running) one(ctx context.Context, st step, total int) error {
 	if st.kind == measure.Cold {
 		run.PageCache = dropFiles(r.dirs[st.source])
 	}
+	around, err := r.specialised(st)
+	if err != nil {
+		return err
+	}
 	run.Before = environment.Capture(r.dirs[st.source], r.window)
 	run.SecondsIn = seconds(time.Since(r.started))
 	end := r.power()
@@ -169,6 +179,10 @@ func (r *running) one(ctx context.Context, st step, total int) error {
 		run.OthersShare = &share
 	}
 	r.fill(&run, out, end)
+	if around != nil {
+		around.After = specialised.Read(r.homesOf(st), stagedCLI)
+	}
+	run.Specialised = around
 	run.After = environment.Capture(r.dirs[st.source], r.window)
 	run.Excluded = r.Protocol.Excluded(r.Machine, src.Program, &run)
 	arm.Runs = append(arm.Runs, run)
@@ -180,6 +194,24 @@ func (r *running) one(ctx context.Context, st step, total int) error {
 		return err
 	}
 	return r.Save(r.s)
+}
+
+// specialised is what macOS keeps of compiled models before a cold run of Core ML, once it is cleared if that is asked for; nil for any other run.
+func (r *running) specialised(st step) (*specialised.Around, error) {
+	if r.Lane != "physical" || st.kind != measure.Cold || r.Sources[st.source].Program.Flavour == "ggml" {
+		return nil, nil
+	}
+	if r.ClearSpecialised {
+		if err := specialised.Clear(r.homesOf(st), stagedCLI); err != nil {
+			return nil, err
+		}
+	}
+	return &specialised.Around{Before: specialised.Read(r.homesOf(st), stagedCLI), Cleared: r.ClearSpecialised}, nil
+}
+
+// homesOf are the staged home of a run, and the user's own, which Core ML asks the system for.
+func (r *running) homesOf(st step) []string {
+	return append([]string{filepath.Join(r.dirs[st.source], "home")}, r.homes...)
 }
 
 // fill writes what a process gave into a run.
