@@ -44,23 +44,42 @@ func parse(data []byte) (value, error) {
 	}
 	p.space()
 	if p.pos != len(p.data) {
+		if p.data[p.pos] == 0 {
+			return nil, p.errorf("trailing data after the document, NUL bytes: a damaged file, copy it again")
+		}
 		return nil, p.errorf("trailing data after the document")
 	}
 	return v, nil
 }
 
-// starts are what a file is that begins so.
+const (
+	wide   = "UTF-16 text: save it as UTF-8"
+	widest = "UTF-32 text: save it as UTF-8"
+)
+
+// starts are what a file is that begins so, in any capitals, tried in order.
 var starts = []struct{ bytes, is string }{
 	{"\xef\xbb\xbf", "a byte-order mark before the document, as editors on Windows write it: save it as UTF-8 without one"},
-	{"\xff\xfe", "UTF-16 text: save it as UTF-8"}, {"\xfe\xff", "UTF-16 text: save it as UTF-8"}, {"{\x00", "UTF-16 text: save it as UTF-8"}, {"\x00{", "UTF-16 text: save it as UTF-8"},
-	{"\x1f\x8b", "a gzip file: unpack it"}, {"PK\x03\x04", "a zip archive: unpack it"},
-	{"-----BEGIN ", "PEM, such as a key"},
+	{"\xff\xfe\x00\x00", widest}, {"\x00\x00\xfe\xff", widest}, {"{\x00\x00\x00", widest}, {"\x00\x00\x00{", widest},
+	{"\xff\xfe", wide}, {"\xfe\xff", wide}, {"{\x00", wide}, {"\x00{\x00", wide},
+	{"\x00", "a NUL byte before the document: a damaged file, copy it again"},
+	{"\x1f\x8b", "a gzip file: unpack it"}, {"pk\x03\x04", "a zip archive: unpack it"}, {"\x28\xb5\x2f\xfd", "a zstd file: unpack it"},
+	{"\xfd7zxz\x00", "an xz file: unpack it"}, {"bzh", "a bzip2 file: unpack it"},
+	{"-----begin ", "PEM, such as a key"},
+	{"version https://git-lfs", "a Git LFS pointer: run git lfs pull"}, {"/annex/objects/", "a git-annex pointer: run git annex get"},
+	{"<!doctype html", aPage}, {"<html", aPage}, {"<?xml", "an XML document, perhaps a storage service's error: fetch the file itself"},
+	{"bplist00", "a binary property list: convert it (plutil -convert json)"},
+	{"---\n", "YAML: convert it to JSON"}, {"---\r", "YAML: convert it to JSON"}, {"//", "a comment, which JSON does not have: take it out"}, {"/*", "a comment, which JSON does not have: take it out"},
+	{"```", "Markdown around the document: take the lines of ``` out"},
 }
+
+const aPage = "a web page: the download was answered with one, fetch the raw file"
 
 // notText says what data is in place of a JSON text; "" for what may be one.
 func notText(data []byte) string {
+	head := lower(data[:min(len(data), 64)])
 	for _, s := range starts {
-		if strings.HasPrefix(string(data[:min(len(data), 16)]), s.bytes) {
+		if strings.HasPrefix(head, s.bytes) || s.bytes[0] == '<' && strings.HasPrefix(strings.TrimSpace(head), s.bytes) {
 			return s.is
 		}
 	}
@@ -78,6 +97,17 @@ func notText(data []byte) string {
 		i += size
 	}
 	return ""
+}
+
+// lower makes ASCII letters small and leaves other bytes as they are.
+func lower(data []byte) string {
+	out := []byte(string(data))
+	for i, b := range out {
+		if b >= 'A' && b <= 'Z' {
+			out[i] = b + 'a' - 'A'
+		}
+	}
+	return string(out)
 }
 
 func (p *parser) errorf(format string, args ...any) error {
