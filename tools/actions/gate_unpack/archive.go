@@ -10,9 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/artifact"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 )
 
 // Bounds of what is read. large-v3's encoder has 1.2 GB of weights.
@@ -48,18 +52,49 @@ func read(f *os.File, size int64, v visit) error {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		z, err := gzip.NewReader(f)
 		if err != nil {
-			return fmt.Errorf("read gzip: %w", err)
+			return damaged(err)
 		}
-		return readTar(z, v)
+		if err := readTar(z, v); err != nil {
+			return err
+		}
+		return restOf(z)
 	case len(head) == cap(head) && bytes.HasSuffix(head, []byte("ustar")):
 		return readTar(f, v)
+	}
+	if looks := ggml.Looks(f.Name()); looks != "" {
+		return fmt.Errorf("expected a zip, a tar or a tar.gz, found %s", looks)
 	}
 	return errors.New("expected a zip, a tar or a tar.gz, found neither: name the .mlmodelc folder itself, or pack it again")
 }
 
+// restOf reads a gzip file to its end, where its checksum is. A tar's end is followed by zeros alone.
+func restOf(z io.Reader) error {
+	part := make([]byte, 32<<10)
+	for {
+		n, err := z.Read(part)
+		if len(bytes.Trim(part[:n], "\x00")) > 0 {
+			return errors.New("expected nothing behind the tar's end, found more: pack one encoder into one archive")
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return damaged(err)
+		}
+	}
+}
+
+// damaged says what to do about an archive that cannot be read to its end.
+func damaged(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("expected a whole archive, found one that was cut short: fetch or pack it again")
+	}
+	return fmt.Errorf("expected a whole archive, found a damaged one: fetch or pack it again: %w", err)
+}
+
 // bounded refuses names that leave the archive's folder or come twice, and more than is ever shipped.
 func bounded(v visit) visit {
-	seen := map[string]bool{}
+	seen := map[string]bool{} // whether it is a folder
 	left := int64(maxBytes)
 	return func(e entry, content io.Reader) error {
 		if len(seen) >= maxEntries {
@@ -70,11 +105,17 @@ func bounded(v visit) visit {
 			return fmt.Errorf("expected names inside the archive's folder, found %q: do not use this archive", e.name)
 		}
 		clean := filepath.ToSlash(filepath.Clean(name))
-		key := strings.ToLower(clean)
-		if seen[key] && !e.dir {
+		// Some disks take capitals, or an accent and its letter, for the same.
+		key := artifact.Fold(clean)
+		if was, known := seen[key]; known && (!e.dir || !was) {
 			return fmt.Errorf("expected each name once, found %q twice: what is unpacked would depend on the unpacker", e.name)
 		}
-		seen[key] = true
+		for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
+			if was, known := seen[dir]; known && !was {
+				return fmt.Errorf("expected a folder, found the file %q, and %q in it: pack it again", path.Dir(clean), e.name)
+			}
+		}
+		seen[key] = e.dir
 		e.name = clean
 		if content == nil {
 			return v(e, nil)
@@ -93,7 +134,7 @@ func bounded(v visit) visit {
 func readZip(f *os.File, size int64, v visit) error {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
-		return fmt.Errorf("read zip: %w", err)
+		return damaged(err)
 	}
 	for _, file := range z.File {
 		mode := file.Mode()
@@ -114,7 +155,13 @@ func readZip(f *os.File, size int64, v visit) error {
 }
 
 func visitZip(file *zip.File, v visit) error {
+	if file.Flags&1 != 0 {
+		return fmt.Errorf("%s: expected an archive without a password, found an encrypted entry: pack it again", file.Name)
+	}
 	content, err := file.Open()
+	if errors.Is(err, zip.ErrAlgorithm) {
+		return fmt.Errorf("%s: expected an entry that is stored or deflated, found zip's method %d: pack it again", file.Name, file.Method)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
@@ -130,7 +177,7 @@ func readTar(r io.Reader, v visit) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read tar: %w", err)
+			return damaged(err)
 		}
 		switch {
 		case h.Typeflag == tar.TypeXGlobalHeader:
@@ -165,8 +212,10 @@ func list(f *os.File, size int64) ([]entry, error) {
 		if content == nil {
 			return nil
 		}
-		_, err := io.Copy(io.Discard, content)
-		return err
+		if _, err := io.Copy(io.Discard, content); err != nil {
+			return fmt.Errorf("%s: %w", e.name, damaged(err))
+		}
+		return nil
 	})
 	return out, err
 }

@@ -139,6 +139,12 @@ func TestRefuses(t *testing.T) {
 		"a name twice but for case": {
 			[]file{{name: inside + "m", text: "x"}, {name: inside + "M", text: "y"}}, "each name once",
 		},
+		"a name twice but for how its accent is written": {
+			[]file{{name: inside + "\u00e9", text: "x"}, {name: inside + "e\u0301", text: "y"}}, "each name once",
+		},
+		"a file and a folder of one name": {
+			[]file{{name: inside + "weights", text: "x"}, {name: inside + "weights/weight.bin", text: "y"}}, "expected a folder, found the file",
+		},
 		"link": {[]file{{name: inside + "m", text: "", link: "../../secret"}}, "expected a file or a folder"},
 	} {
 		for kind, pack := range packers {
@@ -162,13 +168,36 @@ func TestRefusesOtherBytesBeforeReadingThem(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatIsNoArchiveOrCut(t *testing.T) {
-	whole := packTarGz(t, encoder)
-	for name, data := range map[string][]byte{
-		"text": []byte("version https://git-lfs.github.com/spec/v1"), "empty": nil, "cut": whole[:len(whole)/2],
+func TestRefusesWhatIsNoArchiveOrDamaged(t *testing.T) {
+	whole, zipped := packTarGz(t, encoder), packZip(t, encoder)
+	bad := bytes.Clone(whole)
+	bad[len(bad)-8] ^= 1
+	locked := bytes.Clone(zipped)
+	for at := 0; at >= 0 && at < len(locked); { // the flag of an encrypted entry, in the list of names
+		next := bytes.Index(locked[at:], []byte("PK\x01\x02"))
+		if next < 0 {
+			break
+		}
+		locked[at+next+8] |= 1
+		at += next + 4
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		says string
+	}{
+		"a pointer":               {[]byte("version https://git-lfs.github.com/spec/v1"), "git lfs pull"},
+		"a web page":              {[]byte("<!DOCTYPE html>"), "an HTML page"},
+		"empty":                   {nil, "an empty file"},
+		"xz":                      {[]byte("\xfd7zXZ\x00\x00"), "an xz file"},
+		"cut":                     {whole[:len(whole)/2], "cut short"},
+		"a zip that is cut":       {zipped[:len(zipped)-30], "a damaged one"},
+		"another checksum":        {bad, "a damaged one"},
+		"two archives":            {append(bytes.Clone(whole), whole...), "nothing behind the tar's end"},
+		"an archive and its tail": {append(bytes.Clone(whole), "more bytes than a header has"...), "a damaged one"},
+		"encrypted":               {locked, "without a password"},
 	} {
-		if code, stderr, _ := unpackBytes(t, data, ""); code != 1 || stderr == "" {
-			t.Errorf("%s: exit %d, %q, want 1 and why", name, code, stderr)
+		if code, stderr, _ := unpackBytes(t, c.data, ""); code != 1 || !strings.Contains(stderr, c.says) {
+			t.Errorf("%s: exit %d, %q, want 1 and %q", name, code, stderr, c.says)
 		}
 	}
 }

@@ -41,7 +41,11 @@ func inspectArchive(name string) (found bool, list findings, err error) {
 		var z *gzip.Reader
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
 			if z, err = gzip.NewReader(f); err == nil {
-				err = a.tar(&bounded{z, maxUnpacked})
+				packed := &bounded{z, maxUnpacked}
+				if err = a.tar(packed); err == nil {
+					// The checksum is behind what a tar reader reads.
+					_, err = io.Copy(io.Discard, packed)
+				}
 			}
 		}
 	case "tar":
@@ -54,9 +58,13 @@ func inspectArchive(name string) (found bool, list findings, err error) {
 		list.stop(unread, reason.ArtifactIsArchive, name, want, archiveKind(head)+", which is not looked into")
 		return true, list, nil
 	}
+	if errors.Is(err, errFurther) {
+		list.stop(unread, reason.ArtifactIsArchive, name, want, "an archive of "+err.Error())
+		return true, list, nil
+	}
 	if err != nil {
-		// Nothing more can be said of a damaged archive.
-		list.stop(unread, reason.ArtifactIsArchive, name, want, "an archive that cannot be read: "+err.Error())
+		// Nothing more can be said of a damaged archive, and unpacking it does not help.
+		list.stop(unread, reason.ArtifactUnknown, name, want, "an archive that is cut short or damaged ("+err.Error()+"): fetch or pack it again")
 		return true, list, nil
 	}
 	if len(a.escapes) > 0 {
@@ -90,6 +98,9 @@ var otherArchives = []struct{ magic, kind string }{
 	{"\x04\x22\x4d\x18", "an lz4 archive"}, {"AA01", "an Apple Archive"}, {"pbz", "a packed Apple Archive"}, {"xar!", "an installer package"},
 }
 
+// errFurther ends the look into an archive that is whole as far as anyone knows.
+var errFurther = errors.New("which is not looked at further")
+
 // maxUnpacked bounds what is unpacked to look at the names in an archive: a few seconds' work.
 const maxUnpacked = 1 << 30
 
@@ -101,7 +112,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("more than %d bytes unpacked, which is not looked at further", int64(maxUnpacked))
+		return 0, fmt.Errorf("more than %d bytes unpacked, %w", int64(maxUnpacked), errFurther)
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
@@ -118,7 +129,7 @@ const maxArchiveEntries = 100_000
 
 func (a *archive) add(name string, mode fs.FileMode, target string) error {
 	if a.entries++; a.entries > maxArchiveEntries {
-		return fmt.Errorf("more than %d entries", maxArchiveEntries)
+		return fmt.Errorf("more than %d entries, %w", maxArchiveEntries, errFurther)
 	}
 	fault := func(found string) {
 		if len(a.escapes) < 100 {

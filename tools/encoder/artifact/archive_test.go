@@ -90,3 +90,34 @@ func TestArchives(t *testing.T) {
 		}
 	}
 }
+
+// A damaged archive is not told to be unpacked, and a file that is neither an archive nor an encoder is not told to be renamed.
+func TestDamagedArchives(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	w := tar.NewWriter(z)
+	if err := w.WriteHeader(&tar.Header{Name: "x-encoder.mlmodelc/model.mil", Mode: 0o644, Size: 4, Typeflag: tar.TypeReg}); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []func() error{func() error { _, err := w.Write([]byte("text")); return err }, w.Close, z.Close} {
+		if err := err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := packed.Bytes()
+	checksum := bytes.Clone(whole)
+	checksum[len(checksum)-8] ^= 1
+	for name, c := range map[string]struct {
+		data []byte
+		says string
+	}{
+		"cut": {whole[:len(whole)/2], "cut short or damaged"}, "another checksum": {checksum, "cut short or damaged"}, "a zip that is cut": {[]byte("PK\x03\x04 and no more"), "cut short or damaged"},
+		"a web page": {[]byte("<html>"), "an HTML page"}, "nothing": {nil, "an empty file"}, "words": {[]byte("not a model"), "no Core ML model"},
+	} {
+		_, model, enc := pair(t)
+		writeFile(t, enc+".tar.gz", c.data)
+		if r := expect(t, model, enc+".tar.gz", Options{}, "ARTIFACT_UNKNOWN"); !strings.Contains(r.Reasons[0].Found, c.says) {
+			t.Errorf("%s: %v, want %q", name, r.Reasons, c.says)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -128,7 +129,7 @@ func (e *encoder) openFile(info fs.FileInfo) error {
 	}
 	art, err := bundle.Open(e.path)
 	if err != nil {
-		e.stop(unread, reason.ArtifactUnknown, e.path, want, "a file of "+fmt.Sprint(info.Size())+" bytes that is no Core ML model: "+err.Error())
+		e.stop(unread, reason.ArtifactUnknown, e.path, want, cmp.Or(ggml.Looks(e.path), "a file of "+fmt.Sprint(info.Size())+" bytes that is no Core ML model: "+err.Error()))
 		return nil
 	}
 	e.art = art

@@ -187,9 +187,9 @@ func locate(model, given string, o Options) (string, findings, error) {
 	if uncompiled && filepath.Ext(filepath.Clean(given)) != ".mlmodelc" {
 		target = pkg
 	}
-	// An archive is not renamed or moved but unpacked, or left alone; and where the encoder of a model of another name belongs
+	// A file is not renamed or moved but unpacked, or fetched again; and where the encoder of a model of another name belongs
 	// is known when it has its own.
-	if !samePlace(given, target) && !isArchive(given) && strings.HasSuffix(model, ".bin") {
+	if !samePlace(given, target) && mayBeEncoder(given) && strings.HasSuffix(model, ".bin") {
 		found.fault(reason.EncoderName, given, target, given+unlike(filepath.Clean(target), filepath.Clean(given)))
 	}
 	if uncompiled {
@@ -255,6 +255,12 @@ func stillPacked(want string) findings {
 	var found findings
 	found.stop(unread, reason.ArtifactIsArchive, filepath.Dir(want), filepath.Base(want), strings.Join(names, ", "))
 	return found
+}
+
+// mayBeEncoder says that a path is of nothing, of a folder, or of an .mlmodel: what another name or place can help.
+func mayBeEncoder(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.IsDir() || filepath.Ext(filepath.Clean(path)) == ".mlmodel" && !isArchive(path)
 }
 
 // exchanged says that an encoder was given for the model and a model for its encoder.
