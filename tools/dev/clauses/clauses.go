@@ -1,11 +1,14 @@
 // Package clauses checks docs/clauses.md, the table of what the project was asked for: that no clause is left out, that a state says
-// what it rests on, and that the headings count what is below them. That the tests named there exist, tools/dev/links checks.
+// what it rests on, and that the headings count what is below them. That the tests named there exist, tools/dev/links checks, and that
+// they have the reason codes beside them, tools/dev/codes by [Codes].
 package clauses
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 )
 
 // sections are the documents, by the prefix of their clauses, with the number of clauses in each.
@@ -26,6 +29,8 @@ var (
 	row     = regexp.MustCompile(`^\| (S\d)-(\d{3}) \| (.+?) \| ([a-z ]+) \| (.*) \|$`)
 	heading = regexp.MustCompile(`^## .*: (\d+) clauses, (.*)$`)
 	part    = regexp.MustCompile(`(\d+) ([a-z ]+)`)
+	code    = regexp.MustCompile("`([A-Z][A-Z0-9_]+)`")
+	file    = regexp.MustCompile("`([a-z_]+/[^`:]+)(?::[A-Za-z_]+)?`")
 	place   = regexp.MustCompile("`(?:docs|gate|tools|third_party|patches)/[^`]+`")
 )
 
@@ -86,4 +91,40 @@ func Check(page string) []string {
 		}
 	}
 	return wrong
+}
+
+// Codes gives the reason codes that a row which is done names, and that none of its files has: what proves the row says nothing of it. read
+// gives a file of the repository. A code is in a file as it is spelled, or as the constant of package reason.
+func Codes(page string, read func(path string) (string, error)) ([]string, error) {
+	var wrong []string
+	for line := range strings.SplitSeq(page, "\n") {
+		m := row.FindStringSubmatch(line)
+		if m == nil || m[4] != Done {
+			continue
+		}
+		var named []string
+		for _, c := range code.FindAllStringSubmatch(m[5], -1) {
+			if _, known := reason.Lookup(c[1]); known {
+				named = append(named, c[1])
+			}
+		}
+		if len(named) == 0 {
+			continue
+		}
+		text := ""
+		for _, f := range file.FindAllStringSubmatch(m[5], -1) {
+			data, err := read(f[1])
+			if err != nil {
+				return nil, fmt.Errorf("%s-%s: %w", m[1], m[2], err)
+			}
+			text += data + "\n"
+		}
+		for _, c := range named {
+			constant := regexp.MustCompile(`(?i)\breason\.` + strings.ReplaceAll(c, "_", "") + `\b`)
+			if !strings.Contains(text, c) && !constant.MatchString(text) {
+				wrong = append(wrong, fmt.Sprintf("%s-%s names %s: expected a file that has it, found none among those of the row", m[1], m[2], c))
+			}
+		}
+	}
+	return wrong, nil
 }

@@ -47,3 +47,35 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestCodes holds that a code beside a test is one that the test has. The page itself is checked by `go run ./tools/dev/codes`, which has the files.
+func TestCodes(t *testing.T) {
+	files := map[string]string{"tools/a_test.go": `{"x", "LOG_SILENCED"}`, "tools/b_test.go": "want(reason.CPUFeaturesMissing)", "tools/c_test.go": "reason.LogSilencedNot NOT_LOG"}
+	read := func(path string) (string, error) {
+		if text, ok := files[path]; ok {
+			return text, nil
+		}
+		return "", os.ErrNotExist
+	}
+	for line, want := range map[string]string{
+		"| S0-001 | x | done | `tools/a_test.go:TestX`; `LOG_SILENCED` |":                               "",
+		"| S0-001 | x | done | `tools/b_test.go:TestX`; `CPU_FEATURES_MISSING` |":                       "",
+		"| S0-001 | x | done | `tools/b_test.go:TestX`, `tools/a_test.go`; `LOG_SILENCED` |":            "",
+		"| S0-001 | x | done | `tools/b_test.go:TestX`; `LOG_SILENCED` |":                               "S0-001 names LOG_SILENCED",
+		"| S0-001 | x | done | `tools/c_test.go:TestX`; `LOG_SILENCED` |":                               "S0-001 names LOG_SILENCED",
+		"| S0-001 | x | done | `tools/a_test.go:TestX`; `LOG_SILENCED`, `CPU_FEATURES_MISSING` |":       "S0-001 names CPU_FEATURES_MISSING",
+		"| S0-001 | x | partial | `tools/b_test.go:TestX`; `LOG_SILENCED`; no Mac |":                    "",
+		"| S0-001 | x | done | `tools/b_test.go:TestX`; `RSS` is no code, and `PEER_REPORTS` is none |": "",
+	} {
+		got, err := Codes(line, read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := strings.Join(got, "\n"); (all == "") != (want == "") || !strings.Contains(all, want) {
+			t.Errorf("%s: found %q, want %q", line, all, want)
+		}
+	}
+	if _, err := Codes("| S0-001 | x | done | `tools/none_test.go:TestX`; `LOG_SILENCED` |", read); err == nil {
+		t.Error("a file that is not there gives no error")
+	}
+}

@@ -4,7 +4,7 @@
 //	go run ./tools/dev/codes -texts [PREFIX]
 //
 // -texts prints each code's text beside the places that raise it and the tests' inputs that do, for who reviews the texts.
-// It reads the Go files of tools and gate. A test raises what it, its test data, a mutant or an experiment names. It exits 1 on a finding.
+// It reads the Go files of tools and gate, and docs/clauses.md, where a code stands beside the tests that have it. A test raises what it, its test data, a mutant or an experiment names. It exits 1 on a finding.
 package main
 
 import (
@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/dev/clauses"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -42,6 +44,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "codes: %v\n", err)
 		return 2
 	}
+	beside, err := besideTests()
+	if err != nil {
+		fmt.Fprintf(stderr, "codes: %v\n", err)
+		return 2
+	}
+	wrong = append(wrong, beside...)
 	for _, line := range wrong {
 		fmt.Fprintln(stdout, line)
 	}
@@ -50,6 +58,24 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stdout, "codes: %d files, every reason code defined once and emitted\n", len(sources))
 	return 0
+}
+
+// besideTests are the codes of the table of clauses that none of the files beside them has.
+func besideTests() ([]string, error) {
+	const page = "docs/clauses.md"
+	text := func(path string) (string, error) {
+		data, err := os.ReadFile(path)
+		return string(data), err
+	}
+	table, err := text(page)
+	if err != nil {
+		return nil, err
+	}
+	wrong, err := clauses.Codes(table, text)
+	for i := range wrong {
+		wrong[i] = page + ": " + wrong[i]
+	}
+	return wrong, err
 }
 
 // read returns, by slashed path, the Go files below the folders without tests, and what tests are made of.
