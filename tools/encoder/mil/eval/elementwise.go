@@ -26,6 +26,11 @@ func (r reader) read(tmp []float32, at, n int) []float32 {
 	switch {
 	case r.stride == 1 && r.f32 != nil:
 		return r.f32[at : at+n]
+	case r.stride == 0 && n > 0:
+		tmp[0] = r.one(at)
+		for done := 1; done < n; done *= 2 {
+			copy(tmp[done:], tmp[:done])
+		}
 	case r.f32 == nil:
 		kernel.WidenStrided(tmp, r.f16[at:], r.stride)
 	default:

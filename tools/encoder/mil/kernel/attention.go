@@ -86,6 +86,10 @@ func (h *Attention) weigh(r, line []float32, row, ahead int) {
 		softmaxScaled(r, cmp.Or(h.Scale, 1), ahead)
 		return
 	}
+	if h.Mask == nil && h.Scale == 0 {
+		softmaxHalf(r, ahead)
+		return
+	}
 	if h.Scale != 0 {
 		scale(r, h.Scale)
 	}

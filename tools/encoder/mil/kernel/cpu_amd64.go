@@ -13,7 +13,7 @@ func detect() (asm, wide bool) {
 	if top < 7 {
 		return false, false
 	}
-	const fma, f16c, osxsave, avx, avx2, avx512f = 1 << 12, 1 << 29, 1 << 27, 1 << 28, 1 << 5, 1 << 16
+	const fma, f16c, osxsave, avx, avx2, bmi2, avx512f = 1 << 12, 1 << 29, 1 << 27, 1 << 28, 1 << 5, 1 << 8, 1 << 16
 	_, _, c, _ := cpuid(1, 0)
 	if want := uint32(fma | f16c | osxsave | avx); c&want != want {
 		return false, false
@@ -23,5 +23,5 @@ func detect() (asm, wide bool) {
 	low, _ := xgetbv()
 	_, b, _, _ := cpuid(7, 0)
 	asm = low&0x06 == 0x06 && b&avx2 != 0
-	return asm, asm && low&0xe0 == 0xe0 && b&avx512f != 0
+	return asm, asm && low&0xe0 == 0xe0 && b&(avx512f|bmi2) == avx512f|bmi2
 }

@@ -1,12 +1,14 @@
 package kernel
 
+import "unsafe"
+
 // The register tile of the assembly, and the blocks of one unit of work.
 const (
 	tileRows = 6
 	tileCols = 16
 	blockK   = 256 // longest chain of additions before a block sum is stored
 	blockM   = 96  // rows of one unit: 16 tiles
-	blockN   = 384 // columns of one unit: 24 tiles
+	blockN   = 576 // columns of one unit: 36 tiles
 )
 
 // Product is out[i][j] = sum over k of A[i][k]*B[k][j], plus bias.
@@ -126,12 +128,18 @@ func (u *unit) run() {
 				row[j] += v
 			}
 		}
-		if u.ColBias != nil {
+		half := u.OutHalf != nil && len(u.Then) > 0 // what follows takes what would be stored
+		switch {
+		case u.ColBias != nil && half:
+			addToHalf(row, u.ColBias[u.j0:u.j0+u.jn])
+		case u.ColBias != nil:
 			Add(row, row, u.ColBias[u.j0:u.j0+u.jn])
+		case half:
+			roundToHalf(row)
 		}
 		at := (u.i0+i)*u.Stride + u.j0
-		for _, do := range u.Then {
-			if u.OutHalf != nil {
+		for i, do := range u.Then {
+			if half && i > 0 {
 				roundToHalf(row)
 			}
 			do(row, left[:len(row)], u.At+at)
@@ -169,6 +177,9 @@ func multiplyBlock(a *blockArgs) {
 	}
 	kBlocks(a.k, func(k0, kn int) {
 		left := a.lay(k0, kn)
+		if useWide && k0+kn < a.k {
+			a.fetch(k0 + kn)
+		}
 		for j := 0; j < a.jn; {
 			cols, i := tileCols, 0
 			if useWide && a.jn-j >= 2*tileCols {
@@ -201,10 +212,7 @@ func (a *blockArgs) lay(k0, kn int) leftRows {
 	l := leftRows{packed: a.packed, kn: kn}
 	switch {
 	case useAsm && a.left.F16 != nil && a.left.Col == 1:
-		for i := range a.in {
-			at := i*a.left.Row + k0
-			Widen(a.packed[i*kn:(i+1)*kn], a.left.F16[at:at+kn])
-		}
+		widenRows(a.packed, a.left.F16[k0:], a.left.Row, a.in, kn)
 		// The last tile may reach into rows that are not there; what comes of them is cut off.
 		l.direct, l.row, l.plain = a.in+tileRows, kn, a.packed
 		return l
@@ -215,6 +223,22 @@ func (a *blockArgs) lay(k0, kn int) leftRows {
 		a.left.T().pack(a.packed[(i-l.direct)*kn:], a.tmp, k0, kn, i, min(tileRows, a.in-i), tileRows)
 	}
 	return l
+}
+
+// fetch asks for the left side's block of k from k0 on, which is wanted next.
+func (a *blockArgs) fetch(k0 int) {
+	if a.left.Col != 1 {
+		return
+	}
+	n := min(blockK, a.k-k0)
+	if h := a.left.F16; h != nil {
+		_ = h[(a.in-1)*a.left.Row+k0+n-1]
+		fetchRows((*byte)(unsafe.Pointer(&h[k0])), 2*a.left.Row, a.in, 2*n)
+	} else {
+		f := a.left.F32
+		_ = f[(a.in-1)*a.left.Row+k0+n-1]
+		fetchRows((*byte)(unsafe.Pointer(&f[k0])), 4*a.left.Row, a.in, 4*n)
+	}
 }
 
 // rows is where the rows from i on lie, with the steps from row to row and from k to k.

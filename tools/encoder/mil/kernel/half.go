@@ -99,6 +99,10 @@ func roundHalf(sign uint16, exp int, frac uint64, special int, zero bool) uint16
 // with [HalfToFloat32] a signalling NaN may become quiet.
 func Widen(dst []float32, src []uint16) {
 	i := 0
+	if useWide {
+		widenRows(dst, src, 0, 1, len(src))
+		return
+	}
 	if useAsm {
 		if n := len(src) &^ 7; n > 0 {
 			_ = dst[n-1]
@@ -116,6 +120,21 @@ func Widen(dst []float32, src []uint16) {
 	}
 	for ; i < len(src); i++ {
 		dst[i] = HalfToFloat32(src[i])
+	}
+}
+
+// widenRows widens rows of n values, which begin ld elements apart, one behind the other.
+func widenRows(dst []float32, src []uint16, ld, rows, n int) {
+	if rows == 0 || n == 0 {
+		return
+	}
+	if useWide {
+		_, _ = dst[rows*n-1], src[(rows-1)*ld+n-1]
+		widenRowsWide(&dst[0], &src[0], 2*ld, rows, n)
+		return
+	}
+	for i := range rows {
+		Widen(dst[i*n:(i+1)*n], src[i*ld:i*ld+n])
 	}
 }
 
@@ -141,6 +160,11 @@ func WidenStrided(dst []float32, src []uint16, step int) {
 // Narrow rounds len(src) float32 values to float16, nearest even.
 func Narrow(dst []uint16, src []float32) {
 	i := 0
+	if n := len(src); useWide && n > 0 {
+		_ = dst[n-1]
+		narrowHalfWide(&dst[0], &src[0], n)
+		return
+	}
 	if useAsm {
 		if n := len(src) &^ 7; n > 0 {
 			_ = dst[n-1]
@@ -163,19 +187,38 @@ func Narrow(dst []uint16, src []float32) {
 
 // roundToHalf rounds each value to the nearest float16.
 func roundToHalf(v []float32) {
-	i := 0
-	if useWide {
-		if i = len(v) &^ 15; i > 0 {
-			roundHalfWide(&v[0], i)
-		}
+	if useWide && len(v) > 0 {
+		roundHalfWide(&v[0], len(v))
+		return
 	}
 	var h [256]uint16
-	for i < len(v) {
-		n := min(len(v)-i, len(h))
-		Narrow(h[:n], v[i:i+n])
-		Widen(v[i:i+n], h[:n])
-		i += n
+	for len(v) > 0 {
+		n := min(len(v), len(h))
+		Narrow(h[:n], v[:n])
+		Widen(v[:n], h[:n])
+		v = v[n:]
 	}
+}
+
+// scaleToHalf multiplies each value by one factor and rounds it to the nearest float16.
+func scaleToHalf(v []float32, by float32) {
+	if useWide && len(v) > 0 {
+		scaleHalfWide(&v[0], len(v), by)
+		return
+	}
+	scale(v, by)
+	roundToHalf(v)
+}
+
+// addToHalf adds x to each value and rounds the sum to the nearest float16.
+func addToHalf(v, x []float32) {
+	if n := len(v); useWide && n > 0 {
+		_ = x[n-1]
+		addHalfWide(&v[0], &x[0], n)
+		return
+	}
+	Add(v, v, x)
+	roundToHalf(v)
 }
 
 // WidenBytes is Widen for values as they lie in a file, on a little-endian host. dst takes twice the bytes of src.

@@ -1861,15 +1861,15 @@ TEXT ·expRowWide(SB), NOSPLIT, $0-48
 	VBROADCASTSS sub+24(FP), Y0
 	VXORPD       Y1, Y1, Y1
 	VXORPD       Y2, Y2, Y2
-	VBROADCASTSS by+28(FP), Y3
 	MOVQ         ahead+32(FP), BX
+	VBROADCASTSS by+28(FP), Y3
 	VBROADCASTSS by+28(FP), Z1
 	VBROADCASTSS sub+24(FP), Z2
 	VPXORQ       Z4, Z4, Z4
 
-exp_wide:
+expRowWide_wide:
 	CMPQ              DX, $0x10
-	JL                exp_narrow
+	JL                expRowWide_narrow
 	PREFETCHT0        (CX)(BX*1)
 	VMULPS            (CX), Z1, Z5
 	VSUBPS            Z2, Z5, Z5
@@ -1897,9 +1897,9 @@ exp_wide:
 	ADDQ              $0x40, AX
 	ADDQ              $0x40, CX
 	SUBQ              $0x10, DX
-	JMP               exp_wide
+	JMP               expRowWide_wide
 
-exp_narrow:
+expRowWide_narrow:
 	VMOVUPD       Y4, Y1
 	VEXTRACTF64X4 $0x01, Z4, Y2
 
@@ -2030,6 +2030,154 @@ GLOBL s3efffffe<>(SB), RODATA|NOPTR, $4
 
 DATA s3f800000<>+0(SB)/4, $0x3f800000
 GLOBL s3f800000<>(SB), RODATA|NOPTR, $4
+
+// func expHalfRowWide(dst *float32, src *float32, n int, sub float32, ahead int) float64
+// Requires: AVX, AVX2, AVX512F, F16C, FMA3, MMX+, SSE2
+TEXT ·expHalfRowWide(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS sub+24(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	MOVQ         ahead+32(FP), BX
+	VBROADCASTSS sub+24(FP), Z1
+	VPXORQ       Z3, Z3, Z3
+
+expHalfRowWide_wide:
+	CMPQ              DX, $0x10
+	JL                expHalfRowWide_narrow
+	PREFETCHT0        (CX)(BX*1)
+	VMOVUPS           (CX), Z2
+	VCVTPS2PH         $0x00, Z2, Y2
+	VCVTPH2PS         Y2, Z2
+	VSUBPS            Z1, Z2, Z2
+	VBROADCASTSS      sc2d10000<>+0(SB), Z4
+	VMAXPS            Z2, Z4, Z2
+	VBROADCASTSS      s42b20000<>+0(SB), Z4
+	VMINPS            Z2, Z4, Z2
+	VMULPS.BCST       s3fb8aa3b<>+0(SB), Z2, Z4
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VFNMADD231PS.BCST s3f318000<>+0(SB), Z4, Z2
+	VFNMADD231PS.BCST sb95e8083<>+0(SB), Z4, Z2
+	VBROADCASTSS      s3ab511a7<>+0(SB), Z5
+	VFMADD213PS.BCST  s3c091d36<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  s3d2aac7a<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  s3e2aaa48<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  s3efffffe<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  s3f800000<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  s3f800000<>+0(SB), Z2, Z5
+	VSCALEFPS         Z4, Z5, Z2
+	VMOVUPS           Z2, (AX)
+	VCVTPS2PD         (AX), Z2
+	VADDPD            Z2, Z3, Z3
+	VCVTPS2PD         32(AX), Z2
+	VADDPD            Z2, Z3, Z3
+	ADDQ              $0x40, AX
+	ADDQ              $0x40, CX
+	SUBQ              $0x10, DX
+	JMP               expHalfRowWide_wide
+
+expHalfRowWide_narrow:
+	VMOVUPD       Y3, Y1
+	VEXTRACTF64X4 $0x01, Z3, Y2
+
+expHalfRowWide_loop:
+	CMPQ         DX, $0x08
+	JL           expHalfRowWide_tail
+	VMOVUPS      (CX), Y3
+	VCVTPS2PH    $0x00, Y3, X3
+	VCVTPH2PS    X3, Y3
+	VSUBPS       Y0, Y3, Y3
+	VMOVUPS      fc2d10000<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVUPS      f42b20000<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMULPS       f3fb8aa3b<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS f3f318000<>+0(SB), Y4, Y3
+	VFNMADD231PS fb95e8083<>+0(SB), Y4, Y3
+	VMOVUPS      f3ab511a7<>+0(SB), Y5
+	VFMADD213PS  f3c091d36<>+0(SB), Y3, Y5
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y3, Y5
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y3, Y5
+	VFMADD213PS  f3efffffe<>+0(SB), Y3, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y3, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y3, Y5
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y3
+	VPSUBD       Y3, Y4, Y4
+	VPADDD       i0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VPADDD       i0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VMOVUPS      Y5, Y3
+	VMOVUPS      Y3, (AX)
+	VCVTPS2PD    X3, Y4
+	VADDPD       Y4, Y1, Y1
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y4
+	VADDPD       Y4, Y2, Y2
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, CX
+	SUBQ         $0x08, DX
+	JMP          expHalfRowWide_loop
+
+expHalfRowWide_tail:
+	TESTQ        DX, DX
+	JZ           expHalfRowWide_done
+	LEAQ         tailmask<>+0(SB), BX
+	SHLQ         $0x02, DX
+	SUBQ         DX, BX
+	VMOVUPS      32(BX), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	VCVTPS2PH    $0x00, Y4, X4
+	VCVTPH2PS    X4, Y4
+	VSUBPS       Y0, Y4, Y4
+	VMOVUPS      fc2d10000<>+0(SB), Y0
+	VMAXPS       Y4, Y0, Y4
+	VMOVUPS      f42b20000<>+0(SB), Y0
+	VMINPS       Y4, Y0, Y4
+	VMULPS       f3fb8aa3b<>+0(SB), Y4, Y0
+	VROUNDPS     $0x08, Y0, Y0
+	VFNMADD231PS f3f318000<>+0(SB), Y0, Y4
+	VFNMADD231PS fb95e8083<>+0(SB), Y0, Y4
+	VMOVUPS      f3ab511a7<>+0(SB), Y5
+	VFMADD213PS  f3c091d36<>+0(SB), Y4, Y5
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y4, Y5
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y4, Y5
+	VFMADD213PS  f3efffffe<>+0(SB), Y4, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y5
+	VCVTPS2DQ    Y0, Y0
+	VPSRAD       $0x01, Y0, Y4
+	VPSUBD       Y4, Y0, Y0
+	VPADDD       i0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPADDD       i0000007f<>+0(SB), Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      Y5, Y4
+	VMASKMOVPS   Y4, Y3, (AX)
+	VANDPS       Y3, Y4, Y4
+	VCVTPS2PD    X4, Y0
+	VADDPD       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X0, Y0
+	VADDPD       Y0, Y2, Y2
+
+expHalfRowWide_done:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+40(FP)
+	VZEROUPPER
+	RET
 
 // func scaleRow(dst *float32, src *float32, n int, by float32)
 // Requires: AVX
@@ -3613,22 +3761,321 @@ widenRows16_done:
 	RET
 
 // func roundHalfWide(v *float32, n int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, BMI2
 TEXT ·roundHalfWide(SB), NOSPLIT, $0-16
 	MOVQ v+0(FP), AX
 	MOVQ n+8(FP), CX
 
-round_wide:
+roundHalfWide_wide:
 	CMPQ      CX, $0x10
-	JL        round_narrow
+	JL        roundHalfWide_narrow
 	VMOVUPS   (AX), Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VCVTPH2PS Y0, Z0
 	VMOVUPS   Z0, (AX)
 	ADDQ      $0x40, AX
 	SUBQ      $0x10, CX
-	JMP       round_wide
+	JMP       roundHalfWide_wide
 
-round_narrow:
+roundHalfWide_narrow:
+	TESTQ     CX, CX
+	JZ        roundHalfWide_all
+	MOVL      $0x0000ffff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VCVTPS2PH $0x00, Z0, Y0
+	VCVTPH2PS Y0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+roundHalfWide_all:
 	VZEROUPPER
+	RET
+
+// func scaleHalfWide(v *float32, n int, by float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaleHalfWide(SB), NOSPLIT, $0-20
+	MOVQ         v+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS by+16(FP), Z0
+
+scaleHalfWide_wide:
+	CMPQ      CX, $0x10
+	JL        scaleHalfWide_narrow
+	VMOVUPS   (AX), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VCVTPH2PS Y1, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, CX
+	JMP       scaleHalfWide_wide
+
+scaleHalfWide_narrow:
+	TESTQ     CX, CX
+	JZ        scaleHalfWide_all
+	MOVL      $0x0000ffff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (AX), K1, Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y0
+	VCVTPH2PS Y0, Z1
+	VMOVUPS   Z1, K1, (AX)
+
+scaleHalfWide_all:
+	VZEROUPPER
+	RET
+
+// func addHalfWide(v *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addHalfWide(SB), NOSPLIT, $0-24
+	MOVQ v+0(FP), AX
+	MOVQ n+16(FP), CX
+	MOVQ x+8(FP), DX
+
+addHalfWide_wide:
+	CMPQ      CX, $0x10
+	JL        addHalfWide_narrow
+	VMOVUPS   (AX), Z0
+	VADDPS    (DX), Z0, Z0
+	VCVTPS2PH $0x00, Z0, Y0
+	VCVTPH2PS Y0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, CX
+	JMP       addHalfWide_wide
+
+addHalfWide_narrow:
+	TESTQ     CX, CX
+	JZ        addHalfWide_all
+	MOVL      $0x0000ffff, BX
+	BZHIL     CX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VADDPS.Z  (DX), Z0, K1, Z0
+	VCVTPS2PH $0x00, Z0, Y0
+	VCVTPH2PS Y0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+addHalfWide_all:
+	VZEROUPPER
+	RET
+
+// func widenRowsWide(dst *float32, src *uint16, ld int, rows int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·widenRowsWide(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ rows+24(FP), BX
+
+widenRowsWide_row:
+	MOVQ n+32(FP), DI
+	MOVQ CX, SI
+
+widenRowsWide_wide:
+	CMPQ      DI, $0x10
+	JL        widenRowsWide_narrow
+	VCVTPH2PS (SI), Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x20, SI
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DI
+	JMP       widenRowsWide_wide
+
+widenRowsWide_narrow:
+	TESTQ       DI, DI
+	JZ          widenRowsWide_all
+	MOVL        $0x0000ffff, R8
+	BZHIL       DI, R8, R8
+	KMOVW       R8, K1
+	VCVTPH2PS.Z (SI), K1, Z0
+	VMOVUPS     Z0, K1, (AX)
+	LEAQ        (AX)(DI*4), AX
+
+widenRowsWide_all:
+	ADDQ DX, CX
+	DECQ BX
+	JNZ  widenRowsWide_row
+	VZEROUPPER
+	RET
+
+// func narrowHalfWide(dst *uint16, src *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·narrowHalfWide(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+narrowHalfWide_wide:
+	CMPQ      DX, $0x10
+	JL        narrowHalfWide_narrow
+	VMOVUPS   (CX), Z0
+	VCVTPS2PH $0x00, Z0, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, DX
+	JMP       narrowHalfWide_wide
+
+narrowHalfWide_narrow:
+	TESTQ     DX, DX
+	JZ        narrowHalfWide_all
+	MOVL      $0x0000ffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (CX), K1, Z0
+	VCVTPS2PH $0x00, Z0, K1, (AX)
+
+narrowHalfWide_all:
+	VZEROUPPER
+	RET
+
+// func widenTransposed16(dst *float32, src *uint16, ld int, n int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·widenTransposed16(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ n+24(FP), BX
+	LEAQ (DX)(DX*2), SI
+	LEAQ (CX)(DX*4), DI
+	LEAQ (DI)(DX*4), R8
+	LEAQ (R8)(DX*4), R9
+
+widenTransposed16_loop:
+	CMPQ        BX, $0x08
+	JL          widenTransposed16_done
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, (R8), Y0, Y0
+	VMOVDQU     (CX)(DX*1), X1
+	VINSERTI128 $0x01, (R8)(DX*1), Y1, Y1
+	VMOVDQU     (CX)(DX*2), X2
+	VINSERTI128 $0x01, (R8)(DX*2), Y2, Y2
+	VMOVDQU     (CX)(SI*1), X3
+	VINSERTI128 $0x01, (R8)(SI*1), Y3, Y3
+	VMOVDQU     (DI), X4
+	VINSERTI128 $0x01, (R9), Y4, Y4
+	VMOVDQU     (DI)(DX*1), X5
+	VINSERTI128 $0x01, (R9)(DX*1), Y5, Y5
+	VMOVDQU     (DI)(DX*2), X6
+	VINSERTI128 $0x01, (R9)(DX*2), Y6, Y6
+	VMOVDQU     (DI)(SI*1), X7
+	VINSERTI128 $0x01, (R9)(SI*1), Y7, Y7
+	TESTQ       $0x0000001f, BX
+	JNZ         widenTransposed16_turn
+	PREFETCHT0  256(CX)
+	PREFETCHT0  256(CX)(DX*1)
+	PREFETCHT0  256(CX)(DX*2)
+	PREFETCHT0  256(CX)(SI*1)
+	PREFETCHT0  256(DI)
+	PREFETCHT0  256(DI)(DX*1)
+	PREFETCHT0  256(DI)(DX*2)
+	PREFETCHT0  256(DI)(SI*1)
+	PREFETCHT0  256(R8)
+	PREFETCHT0  256(R8)(DX*1)
+	PREFETCHT0  256(R8)(DX*2)
+	PREFETCHT0  256(R8)(SI*1)
+	PREFETCHT0  256(R9)
+	PREFETCHT0  256(R9)(DX*1)
+	PREFETCHT0  256(R9)(DX*2)
+	PREFETCHT0  256(R9)(SI*1)
+
+widenTransposed16_turn:
+	VPUNPCKLWD   Y4, Y0, Y8
+	VPUNPCKHWD   Y4, Y0, Y9
+	VPUNPCKLWD   Y5, Y1, Y10
+	VPUNPCKHWD   Y5, Y1, Y11
+	VPUNPCKLWD   Y6, Y2, Y12
+	VPUNPCKHWD   Y6, Y2, Y13
+	VPUNPCKLWD   Y7, Y3, Y14
+	VPUNPCKHWD   Y7, Y3, Y15
+	VPUNPCKLWD   Y12, Y8, Y0
+	VPUNPCKHWD   Y12, Y8, Y1
+	VPUNPCKLWD   Y13, Y9, Y2
+	VPUNPCKHWD   Y13, Y9, Y3
+	VPUNPCKLWD   Y14, Y10, Y4
+	VPUNPCKHWD   Y14, Y10, Y5
+	VPUNPCKLWD   Y15, Y11, Y6
+	VPUNPCKHWD   Y15, Y11, Y7
+	VPUNPCKLWD   Y4, Y0, Y8
+	VPUNPCKHWD   Y4, Y0, Y9
+	VPUNPCKLWD   Y5, Y1, Y10
+	VPUNPCKHWD   Y5, Y1, Y11
+	VPUNPCKLWD   Y6, Y2, Y12
+	VPUNPCKHWD   Y6, Y2, Y13
+	VPUNPCKLWD   Y7, Y3, Y14
+	VPUNPCKHWD   Y7, Y3, Y15
+	VCVTPH2PS    X8, Y0
+	VEXTRACTI128 $0x01, Y8, X4
+	VCVTPH2PS    X4, Y4
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y4, 32(AX)
+	VCVTPH2PS    X9, Y1
+	VEXTRACTI128 $0x01, Y9, X5
+	VCVTPH2PS    X5, Y5
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      Y5, 96(AX)
+	VCVTPH2PS    X10, Y2
+	VEXTRACTI128 $0x01, Y10, X6
+	VCVTPH2PS    X6, Y6
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y6, 160(AX)
+	VCVTPH2PS    X11, Y3
+	VEXTRACTI128 $0x01, Y11, X7
+	VCVTPH2PS    X7, Y7
+	VMOVUPS      Y3, 192(AX)
+	VMOVUPS      Y7, 224(AX)
+	VCVTPH2PS    X12, Y0
+	VEXTRACTI128 $0x01, Y12, X4
+	VCVTPH2PS    X4, Y4
+	VMOVUPS      Y0, 256(AX)
+	VMOVUPS      Y4, 288(AX)
+	VCVTPH2PS    X13, Y1
+	VEXTRACTI128 $0x01, Y13, X5
+	VCVTPH2PS    X5, Y5
+	VMOVUPS      Y1, 320(AX)
+	VMOVUPS      Y5, 352(AX)
+	VCVTPH2PS    X14, Y2
+	VEXTRACTI128 $0x01, Y14, X6
+	VCVTPH2PS    X6, Y6
+	VMOVUPS      Y2, 384(AX)
+	VMOVUPS      Y6, 416(AX)
+	VCVTPH2PS    X15, Y3
+	VEXTRACTI128 $0x01, Y15, X7
+	VCVTPH2PS    X7, Y7
+	VMOVUPS      Y3, 448(AX)
+	VMOVUPS      Y7, 480(AX)
+	ADDQ         $0x10, CX
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R9
+	ADDQ         $0x00000200, AX
+	SUBQ         $0x08, BX
+	JMP          widenTransposed16_loop
+
+widenTransposed16_done:
+	VZEROUPPER
+	RET
+
+// func fetchRows(src *byte, ld int, rows int, n int)
+// Requires: MMX+
+TEXT ·fetchRows(SB), NOSPLIT, $0-32
+	MOVQ src+0(FP), AX
+	MOVQ ld+8(FP), CX
+	MOVQ rows+16(FP), DX
+
+fetchRows_row:
+	MOVQ n+24(FP), SI
+	MOVQ AX, BX
+
+fetchRows_line:
+	PREFETCHT1 (BX)
+	ADDQ       $0x40, BX
+	SUBQ       $0x40, SI
+	JG         fetchRows_line
+	ADDQ       CX, AX
+	DECQ       DX
+	JNZ        fetchRows_row
 	RET

@@ -53,6 +53,10 @@ func (m Matrix) pack(dst, tmp []float32, k0, kn, j0, jn, lanes int) {
 
 func (m Matrix) packHalf(dst, tmp []float32, k0, kn, j0, jn, lanes int) {
 	switch {
+	case m.Row == 1 && useAsm && lanes == tileCols && jn == tileCols && kn%8 == 0 && kn > 0:
+		at := k0 + j0*m.Col
+		_, _ = dst[kn*tileCols-1], m.F16[at+(tileCols-1)*m.Col+kn-1]
+		widenTransposed16(&dst[0], &m.F16[at], 2*m.Col, kn)
 	case m.Row == 1:
 		for j := range jn {
 			at := k0 + (j0+j)*m.Col

@@ -23,8 +23,15 @@ func maxRowWide(src *float32, n int) float32 { panic("kernel: no wide registers"
 func expRowWide(dst, src *float32, n int, sub, by float32, ahead int) float64 {
 	panic("kernel: no wide registers")
 }
-func roundHalfWide(v *float32, n int)      { panic("kernel: no wide registers") }
-func geluRowWide(dst, src *float32, n int) { panic("kernel: no wide registers") }
+func expHalfRowWide(dst, src *float32, n int, sub float32, ahead int) float64 {
+	panic("kernel: no wide registers")
+}
+func scaleHalfWide(v *float32, n int, by float32)              { panic("kernel: no wide registers") }
+func addHalfWide(v, x *float32, n int)                         { panic("kernel: no wide registers") }
+func widenRowsWide(dst *float32, src *uint16, ld, rows, n int) { panic("kernel: no wide registers") }
+func narrowHalfWide(dst *uint16, src *float32, n int)          { panic("kernel: no wide registers") }
+func roundHalfWide(v *float32, n int)                          { panic("kernel: no wide registers") }
+func geluRowWide(dst, src *float32, n int)                     { panic("kernel: no wide registers") }
 
 // packRows16 copies n rows of 16 values that begin ld bytes apart.
 func packRows16(dst, src *float32, ld, n int) {
@@ -41,6 +48,20 @@ func widenRows16(dst *float32, src *uint16, ld, n int) {
 	from, to := unsafe.Slice(src, (n-1)*step+tileCols), unsafe.Slice(dst, n*tileCols)
 	for k := range n {
 		widenHalf(&to[k*tileCols], &from[k*step], tileCols)
+	}
+}
+
+// widenTransposed16 widens 16 rows that begin ld bytes apart and turns their values into lanes.
+func widenTransposed16(dst *float32, src *uint16, ld, n int) {
+	step := ld / 2
+	from := unsafe.Slice(src, (tileCols-1)*step+n)
+	var rows [tileCols * 64]float32
+	for k := 0; k < n; k += 64 {
+		part := min(64, n-k)
+		for j := range tileCols {
+			widenHalf(&rows[j*64], &from[j*step+k], part)
+		}
+		packTransposed16(unsafe.SliceData(unsafe.Slice(dst, n*tileCols)[k*tileCols:]), &rows[0], 4*64, part)
 	}
 }
 

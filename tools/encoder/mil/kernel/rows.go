@@ -42,6 +42,21 @@ func softmaxScaled(r []float32, by float32, ahead int) {
 	scale(r, float32(1/sum))
 }
 
+// softmaxHalf is Softmax of a row rounded to float16, in place, itself rounded to float16. ahead is as for softmaxScaled.
+func softmaxHalf(r []float32, ahead int) {
+	if !useWide || len(r) == 0 {
+		roundToHalf(r)
+		Softmax(r, r)
+		roundToHalf(r)
+		return
+	}
+	// Rounding keeps the order, so that the largest is rounded from the largest.
+	high := [1]float32{largest(r)}
+	roundToHalf(high[:])
+	sum := expHalfRowWide(&r[0], &r[0], len(r), high[0], 4*ahead)
+	scaleToHalf(r, float32(1/sum))
+}
+
 // largest returns the largest value of a row, in the widest registers that there are.
 func largest(r []float32) float32 {
 	if useWide {

@@ -47,6 +47,11 @@ func expRow(dst *float32, src *float32, n int, sub float32) float64
 //go:noescape
 func expRowWide(dst *float32, src *float32, n int, sub float32, by float32, ahead int) float64
 
+// expHalfRowWide writes exp(src-sub, src rounded to float16) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
+//
+//go:noescape
+func expHalfRowWide(dst *float32, src *float32, n int, sub float32, ahead int) float64
+
 // scaleRow writes src*by.
 //
 //go:noescape
@@ -112,7 +117,37 @@ func packRows16(dst *float32, src *float32, ld int, n int)
 //go:noescape
 func widenRows16(dst *float32, src *uint16, ld int, n int)
 
-// roundHalfWide rounds n values to the nearest float16, n a multiple of 16; a signalling NaN becomes quiet.
+// roundHalfWide rounds n values to the nearest float16. A signalling NaN becomes quiet.
 //
 //go:noescape
 func roundHalfWide(v *float32, n int)
+
+// scaleHalfWide multiplies n values by a factor and rounds them to the nearest float16. A signalling NaN becomes quiet.
+//
+//go:noescape
+func scaleHalfWide(v *float32, n int, by float32)
+
+// addHalfWide adds x to n values and rounds them to the nearest float16. A signalling NaN becomes quiet.
+//
+//go:noescape
+func addHalfWide(v *float32, x *float32, n int)
+
+// widenRowsWide widens rows of n float16, which begin ld bytes apart, one behind the other. A signalling NaN becomes quiet.
+//
+//go:noescape
+func widenRowsWide(dst *float32, src *uint16, ld int, rows int, n int)
+
+// narrowHalfWide rounds n float32 to nearest even. A signalling NaN becomes quiet.
+//
+//go:noescape
+func narrowHalfWide(dst *uint16, src *float32, n int)
+
+// widenTransposed16 writes dst[k*16+j] = src[j*ld/2+k] widened for 16 rows j and k below n, n a multiple of 8; ld in bytes. A signalling NaN becomes quiet.
+//
+//go:noescape
+func widenTransposed16(dst *float32, src *uint16, ld int, n int)
+
+// fetchRows asks for rows of n bytes, which begin ld bytes apart, to come to the second cache.
+//
+//go:noescape
+func fetchRows(src *byte, ld int, rows int, n int)

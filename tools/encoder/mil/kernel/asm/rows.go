@@ -241,10 +241,13 @@ func exp(x VecVirtual) {
 }
 
 // expRow emits the row in eight lanes; wide takes sixteen while there are as many, and adds to the same eight sums
-// in the same order. Wide also multiplies by a factor first, in a rounding of its own.
-func expRow(wide bool) {
+// in the same order. Wide also changes what it reads: it multiplies by a factor, in a rounding of its own, or rounds to float16.
+func expRow(wide, halves bool) {
 	name, signature, of := "expRow", "func(dst, src *float32, n int, sub float32) float64", "src-sub"
-	if wide {
+	switch {
+	case halves:
+		name, signature, of = "expHalfRowWide", "func(dst, src *float32, n int, sub float32, ahead int) float64", "src-sub, src rounded to float16"
+	case wide:
 		name, signature, of = "expRowWide", "func(dst, src *float32, n int, sub, by float32, ahead int) float64", "src*by-sub"
 	}
 	TEXT(name, NOSPLIT, signature)
@@ -259,17 +262,24 @@ func expRow(wide bool) {
 	VXORPD(s1, s1, s1)
 	by := YMM()
 	if wide {
-		VBROADCASTSS(NewParamAddr("by", 28), by)
 		// What is ahead bytes further on is wanted next: it is on its way while the processor computes.
 		ahead := Load(Param("ahead"), GP64())
 		factors, subs, sums := ZMM(), ZMM(), ZMM()
-		VBROADCASTSS(NewParamAddr("by", 28), factors)
+		if !halves {
+			VBROADCASTSS(NewParamAddr("by", 28), by)
+			VBROADCASTSS(NewParamAddr("by", 28), factors)
+		}
 		VBROADCASTSS(NewParamAddr("sub", 24), subs)
 		VPXORQ(sums, sums, sums)
-		wideRows("exp", n, []Register{dst, src}, func() {
+		wideRows(name, n, []Register{dst, src}, func() {
 			v := ZMM()
 			PREFETCHT0(Mem{Base: src, Index: ahead, Scale: 1})
-			VMULPS(Mem{Base: src}, factors, v)
+			if halves {
+				VMOVUPS(Mem{Base: src}, v)
+				toHalf(v)
+			} else {
+				VMULPS(Mem{Base: src}, factors, v)
+			}
 			VSUBPS(subs, v, v)
 			exp(v)
 			VMOVUPS(v, Mem{Base: dst})
@@ -285,7 +295,10 @@ func expRow(wide bool) {
 	}
 	rows(name, n, []Register{dst, src}, func(mask VecVirtual) {
 		v := load(src, mask)
-		if wide {
+		switch {
+		case halves:
+			toHalf(v)
+		case wide:
 			VMULPS(by, v, v)
 		}
 		VSUBPS(sub, v, v)

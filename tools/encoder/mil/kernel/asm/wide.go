@@ -167,24 +167,6 @@ func wideGemm(packed bool) {
 	RET()
 }
 
-// roundHalf emits the rounding of float32 to float16 and back, in place.
-func roundHalf() {
-	TEXT("roundHalfWide", NOSPLIT, "func(v *float32, n int)")
-	Pragma("noescape")
-	Doc("roundHalfWide rounds n values to the nearest float16, n a multiple of 16; a signalling NaN becomes quiet.")
-	at := Load(Param("v"), GP64())
-	n := Load(Param("n"), GP64())
-	wideRows("round", n, []Register{at}, func() {
-		v, h := ZMM(), YMM()
-		VMOVUPS(Mem{Base: at}, v)
-		VCVTPS2PH(Imm(0), v, h)
-		VCVTPH2PS(h, v)
-		VMOVUPS(v, Mem{Base: at})
-	})
-	VZEROUPPER()
-	RET()
-}
-
 // wideRows emits a loop over rows' elements while there are sixteen.
 func wideRows(label string, n Register, ptrs []Register, body func()) {
 	Label(label + "_wide")
