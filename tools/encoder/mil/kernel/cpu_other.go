@@ -27,6 +27,7 @@ func addHalfWide(v, x *float32, n int)                                { panic("k
 func widenRowsWide(dst *float32, src *uint16, ld, rows, n int)        { panic("kernel: no assembly") }
 func widenTransposed16(dst *float32, src *uint16, ld, n int)          { panic("kernel: no assembly") }
 func narrowHalfWide(dst *uint16, src *float32, n int)                 { panic("kernel: no assembly") }
+func fetchRows(src *byte, ld, rows, n int)                            { panic("kernel: no assembly") }
 func roundHalfWide(v *float32, n int)                                 { panic("kernel: no assembly") }
 func widenRows16(dst *float32, src *uint16, ld, n int)                { panic("kernel: no assembly") }
 func geluRowWide(dst, src *float32, n int)                            { panic("kernel: no assembly") }

@@ -30,6 +30,7 @@ func scaleHalfWide(v *float32, n int, by float32)              { panic("kernel: 
 func addHalfWide(v, x *float32, n int)                         { panic("kernel: no wide registers") }
 func widenRowsWide(dst *float32, src *uint16, ld, rows, n int) { panic("kernel: no wide registers") }
 func narrowHalfWide(dst *uint16, src *float32, n int)          { panic("kernel: no wide registers") }
+func fetchRows(src *byte, ld, rows, n int)                     { panic("kernel: no wide registers") }
 func roundHalfWide(v *float32, n int)                          { panic("kernel: no wide registers") }
 func geluRowWide(dst, src *float32, n int)                     { panic("kernel: no wide registers") }
 
