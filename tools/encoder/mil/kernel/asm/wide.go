@@ -167,6 +167,19 @@ func wideGemm(packed bool) {
 	RET()
 }
 
+// manyRows is wideRows while there are count times sixteen.
+func manyRows(label string, count int, n Register, ptrs []Register, body func()) {
+	Label(label + "_many")
+	CMPQ(n, U32(16*count))
+	JL(LabelRef(label + "_wide"))
+	body()
+	for _, p := range ptrs {
+		ADDQ(U32(64*count), p)
+	}
+	SUBQ(U32(16*count), n)
+	JMP(LabelRef(label + "_many"))
+}
+
 // wideRows emits a loop over rows' elements while there are sixteen.
 func wideRows(label string, n Register, ptrs []Register, body func()) {
 	Label(label + "_wide")
