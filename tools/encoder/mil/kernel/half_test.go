@@ -171,3 +171,30 @@ func TestHalfRows(t *testing.T) {
 		}
 	})
 }
+
+// Rows of any distance become lanes, whatever their values.
+func TestWidenTransposed(t *testing.T) {
+	if !useAsm {
+		t.Skip("this processor has none of the instructions that the assembly needs")
+	}
+	for _, s := range [][2]int{{8, 8}, {8, 11}, {64, 64}, {72, 100}, {256, 300}} {
+		n, ld := s[0], s[1]
+		src, dst := make([]uint16, 15*ld+n), make([]float32, n*tileCols+1)
+		for i := range src {
+			src[i] = uint16(i * 40503)
+		}
+		dst[n*tileCols] = 7
+		widenTransposed16(&dst[0], &src[0], 2*ld, n)
+		for k := range n {
+			for j := range tileCols {
+				want := HalfToFloat32(src[j*ld+k])
+				if got := dst[k*tileCols+j]; got != want && (got == got || want == want) {
+					t.Fatalf("n %d, rows %d apart: lane %d of %d is %g; expected %g", n, ld, j, k, got, want)
+				}
+			}
+		}
+		if dst[n*tileCols] != 7 {
+			t.Fatalf("n %d: wrote behind the last lane", n)
+		}
+	}
+}
