@@ -219,6 +219,7 @@ func (p *Plan) run(ctx context.Context, inputs map[string]mil.Tensor, see func(T
 			f.buf[n.slot] = p.arena[n.at : n.at+n.bytes]
 		}
 	}
+	defer p.pool.Start()()
 	for _, s := range p.steps {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -48,11 +48,26 @@ func (p *Pool) Multiply(g *Product) {
 		packPanel(right[i*tileCols*g.K:(i+1)*tileCols*g.K], p, worker, g.B, g.K, i*tileCols, min(tileCols, g.N-i*tileCols))
 	}, rows.n*cols.n, func(worker, i int) {
 		u := unit{Product: g, right: right, pool: p, worker: worker}
-		// All rows of one block of columns come first, so that a thread finds its panels in its own cache again.
-		u.i0, u.in = rows.part(i % rows.n)
-		u.j0, u.jn = cols.part(i / rows.n)
+		row, col := place(i, rows.n, cols.n, p.threads)
+		u.i0, u.in = rows.part(row)
+		u.j0, u.jn = cols.part(col)
 		u.run()
 	})
+}
+
+// place is the block of the i-th unit. Each worker has a band of rows; within it all rows of one block of columns come
+// first, so that it finds the panels in its own cache again.
+func place(i, rows, cols, workers int) (row, col int) {
+	band := i / cols * workers / rows
+	for band > 0 && rows*band/workers*cols > i {
+		band--
+	}
+	for rows*(band+1)/workers*cols <= i {
+		band++
+	}
+	from, to := rows*band/workers, rows*(band+1)/workers
+	i -= from * cols
+	return from + i%(to-from), i / (to - from)
 }
 
 // blocks are n nearly equal parts of an extent, each a whole number of steps but the last.

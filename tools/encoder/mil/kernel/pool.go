@@ -3,7 +3,6 @@ package kernel
 import (
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
 // Pool runs independent blocks of work on a number of threads and owns their
@@ -12,6 +11,7 @@ type Pool struct {
 	threads int
 	scratch [][]float32
 	packed  []float32
+	crew    *crew // while started
 }
 
 // NewPool makes a pool. Zero or fewer threads means one for each processor that
@@ -34,7 +34,8 @@ func (p *Pool) Run(n int, do func(worker, i int)) {
 
 // RunAfter is Run of prepare for each i below first, and then of do for each i below n, which may use what was
 // prepared. A worker that finds nothing more to prepare waits for the others only when it has something to do: to start
-// the workers once costs less than twice.
+// the workers once costs less than twice. Neighbours among the i are mostly the same worker's, in every call: what it wrote in
+// one it finds in its own cache in the next.
 func (p *Pool) RunAfter(first int, prepare func(worker, i int), n int, do func(worker, i int)) {
 	workers := min(p.threads, max(first, n))
 	if workers <= 1 {
@@ -46,34 +47,30 @@ func (p *Pool) RunAfter(first int, prepare func(worker, i int), n int, do func(w
 		}
 		return
 	}
-	var next, prepared atomic.Int64
-	ready := make(chan struct{})
-	if first == 0 {
-		close(ready)
-	}
-	loop := func(worker int) {
-		for {
-			i := int(next.Add(1)) - 1
-			switch {
-			case i < first:
-				prepare(worker, i)
-				if int(prepared.Add(1)) == first {
-					close(ready)
-				}
-			case i < first+n:
-				<-ready
-				do(worker, i-first)
-			default:
-				return
-			}
-		}
+	j := newJob(workers, first, prepare, n, do)
+	if p.crew != nil {
+		p.crew.carryOut(j)
+		return
 	}
 	var wait sync.WaitGroup
 	for w := 1; w < workers; w++ {
-		wait.Go(func() { loop(w) })
+		wait.Go(func() { j.work(w) })
 	}
-	loop(0)
+	j.work(0)
 	wait.Wait()
+}
+
+// Start keeps the workers from one call to the next until stop is called: to start them is dear where calls are short.
+// Between calls they look for the next one for about a tenth of a millisecond before they sleep.
+func (p *Pool) Start() (stop func()) {
+	if p.threads <= 1 || p.crew != nil {
+		return func() {}
+	}
+	p.crew = newCrew(p.threads)
+	return func() {
+		p.crew.dismiss()
+		p.crew = nil
+	}
 }
 
 // Scratch returns n float32 of the worker's own memory, content undefined.
