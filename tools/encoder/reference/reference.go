@@ -20,7 +20,7 @@
 //	gelu(x) = x/2 · (1 + erf(x/√2))
 //	norm(x) = (x − mean) / sqrt(variance + 1e-5) · weight + bias, per position, population variance
 //
-// Every product is rounded before it is added (no fused multiply-add), sums run in index order, and exp
+// A product is added by a fused multiply-add, rounded once, sums run in index order, and exp
 // and erf are computed here (functions.go: exp within two units of the last place, gelu within 2^-52 of
 // |x|), so that all hosts give the same bytes, with the wide registers of x86-64 and without.
 package reference
