@@ -130,6 +130,29 @@ func TestEvidenceAttacks(t *testing.T) {
 		}},
 		{"V26 another recording in the log", func(r *Runs) { evidencetest.Edit(r.CoreML, "processing 'audio.wav'", "processing 'other.wav'") }},
 		{"V27 other threads in the log", func(r *Runs) { evidencetest.Edit(r.CoreML, "n_threads = 2", "n_threads = 9") }},
+		{"no greeting of the double", func(r *Runs) { evidencetest.Edit(r.CoreML, "coreml_double: version 2, protocol 1, fault none\n", "") }},
+		{"no greeting in the canary", func(r *Runs) { evidencetest.Edit(r.Canary, "coreml_double: version 2, protocol 1, fault none\n", "") }},
+		{"a double of another version", func(r *Runs) { evidencetest.Edit(r.CoreML, "version 2, protocol", "version 3, protocol") }},
+		{"a double of another protocol", func(r *Runs) { evidencetest.Edit(r.Canary, "protocol 1,", "protocol 2,") }},
+		{"another header in the log", func(r *Runs) { evidencetest.Edit(r.CoreML, "n_mels        = 80", "n_mels        = 128") }},
+		{"another header in the canary's log", func(r *Runs) { evidencetest.Edit(r.Canary, "(tiny)", "(base)") }},
+		{"a header that is not whole", func(r *Runs) { evidencetest.Edit(r.Contrast, "whisper_model_load: n_mels        = 80\n", "") }},
+		{"a header line twice", func(r *Runs) {
+			for _, e := range []*evidence.Evidence{r.CoreML, r.Canary, r.Contrast} {
+				evidencetest.Edit(e, "whisper_model_load: n_mels        = 80\n", "whisper_model_load: n_mels        = 80\nwhisper_model_load: n_mels        = 80\n")
+			}
+		}},
+		{"a buffer twice", func(r *Runs) {
+			evidencetest.Edit(r.CoreML, "whisper_init_state: compute buffer (conv)   =    4.85 MB\n", "whisper_init_state: compute buffer (conv)   =    4.85 MB\nwhisper_init_state: compute buffer (conv)   =    5.85 MB\n")
+		}},
+		{"another recording read", func(r *Runs) {
+			evidencetest.Edit(r.CoreML, "whisper_init_state: Core ML model loaded\n", "whisper_init_state: Core ML model loaded\nread_audio_data: reading audio data from 'other.wav' ...\n")
+		}},
+			evidencetest.Edit(r.CoreML, "whisper_print_timings:   decode", "whisper_print_timings:   batchd")
+		}},
+		{"seconds of another recording", func(r *Runs) { evidencetest.Edit(r.CoreML, "11.0 sec", "12.0 sec") }},
+		{"samples of another recording", func(r *Runs) { evidencetest.Edit(r.CoreML, "(176000 samples, 11.0 sec)", "(160000 samples, 10.0 sec)") }},
+		{"another encoder in the build", func(r *Runs) { evidencetest.Edit(r.Contrast, "OPENVINO = 0", "OPENVINO = 1") }},
 		{"V28 a canary of another model", func(r *Runs) { evidencetest.Edit(r.Canary, "ggml-model", "other-model") }},
 	} {
 		t.Run(c.id, func(t *testing.T) {

@@ -2,12 +2,15 @@ package judge
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/judgements"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/strictjson"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
+	"github.com/coreml-gate/rules_coreml_gate/tools/upstream/whispercpp"
 )
 
 // Runs is the evidence of one gate: its positive run, its negative control, its contrast run.
@@ -113,6 +116,8 @@ func judgeEvidence(name string, kind evidence.Kind, e *evidence.Evidence) *verdi
 // same adds RUNS_DIFFER to j for what the positive run and another must have in common. The contrast
 // run has another binary of the same pin.
 func same(j *verdict.Judgement, a, b *evidence.Evidence, binary bool) {
+	// A log that ends otherwise than a run's or a refusal's is judged for that alone.
+	whole := j.Verdict == reason.Pass && begins(a) && begins(b)
 	for _, c := range []struct {
 		what       string
 		a, b       string
@@ -128,11 +133,33 @@ func same(j *verdict.Judgement, a, b *evidence.Evidence, binary bool) {
 		{"lane identity", fmt.Sprint(a.LaneIdentity), fmt.Sprint(b.LaneIdentity), true},
 		{"pin", fmt.Sprint(a.Pin), fmt.Sprint(b.Pin), true},
 		{"arguments", fmt.Sprint(a.Argv), fmt.Sprint(b.Argv), true},
+		{"the model's header, as the program read it,", strings.Join(whispercpp.Header(a.Stderr.Lines), "; "), strings.Join(whispercpp.Header(b.Stderr.Lines), "; "), whole},
+		{"samples", samples(a), samples(b), whole && samples(a) != "" && samples(b) != ""},
 	} {
 		if c.applicable && c.a != c.b {
 			j.Add(reason.RunsDiffer, string(b.Kind)+" run against the coreml run", c.what+" "+c.a, c.b)
 		}
 	}
+}
+
+// samples is the length of the recording that a run heard, by its log, "" where it says none.
+func samples(e *evidence.Evidence) string {
+	for _, line := range e.Stderr.Lines {
+		if p, ok := whispercpp.ReadProcessing(line); ok {
+			return p.Samples
+		}
+	}
+	return ""
+}
+
+// begins says that a run's log begins as every whole one does, and that the run ended by itself.
+func begins(e *evidence.Evidence) bool {
+	x := effective(e.Exit)
+	ended := x.Kind == evidence.ExitCode && (x.Code == 0 || x.Code == whispercpp.ExitNoContext)
+	return ended && slices.ContainsFunc(e.Stderr.Lines, func(line string) bool {
+		l, _ := whispercpp.ReadLine(line)
+		return l.Kind == whispercpp.LineModelFile
+	})
 }
 
 // digest spells a digest that may be absent.

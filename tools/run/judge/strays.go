@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
@@ -28,20 +29,26 @@ func (m markers) strays(f *verdict.Judgement, r *Run) {
 			}
 		}
 	}
-	m.twice(f)
+	m.twice(f, r)
 	m.emulated(f)
 }
 
-// twice refuses two counts of the encoder's runs.
-func (m markers) twice(f *verdict.Judgement) {
+// twice refuses a second value of one name, and a count of samples that is none of the seconds beside it.
+func (m markers) twice(f *verdict.Judgement, r *Run) {
 	seen := map[string]bool{}
-	for _, a := range m.exact[whispercpp.LineTiming] {
-		stage, _, ok := whispercpp.TimedRuns(a.Text)
-		if ok && stage == whispercpp.StageEncode && seen[stage] {
-			f.Add(reason.StaleLog, a.where(), "one line \"whisper_print_timings: "+stage+" time\"", "a second one: "+quote(a.Text))
+	for i, text := range r.Stderr {
+		name := whispercpp.Setting(text)
+		if name != "" && seen[name] {
+			f.Add(reason.StaleLog, fmt.Sprintf("stderr line %d", r.number(i)), "one line "+strconv.Quote(name), "a second one: "+quote(text))
 			return
 		}
-		seen[stage] = true
+		seen[name] = true
+	}
+	for _, a := range m.exact[whispercpp.LineProcessing] {
+		if p, ok := whispercpp.ReadProcessing(a.Text); ok && !p.Agree() {
+			f.Add(reason.StaleLog, a.where(), "seconds that are the samples divided by 16000", quote(a.Text))
+			return
+		}
 	}
 }
 

@@ -25,11 +25,18 @@ func together(f *verdict.Judgement, m markers, r *Run) {
 	c.program(e)
 	c.starts(e)
 	c.environment(e)
+	c.emulation(e, m)
+	c.encoders(e, m)
 	asked := c.arguments(e, r.Argv)
 	if asked == nil {
 		return
 	}
 	c.log(m, asked)
+	for i, line := range r.Stderr {
+		if path, ok := whispercpp.Reading(line); ok && path != asked.audio {
+			c.f.Add(reason.StaleLog, fmt.Sprintf("stderr line %d", r.number(i)), fmt.Sprintf("the recording %q", asked.audio), strconv.Quote(path))
+		}
+	}
 	if x := effective(e.Exit); x.Kind == evidence.ExitCode && (x.Code == 0 || x.Code == whispercpp.ExitNoContext) && m.ofWhisper() && !m.has(whispercpp.LineModelFile) && !m.silenced() && !m.tells(whispercpp.LineUsage) {
 		c.add("stderr", "the line that names the model, which the program prints first", "none")
 	}
@@ -52,6 +59,35 @@ func (c contradictions) program(e *evidence.Evidence) {
 		c.add("digests.evaluator", "the digest of the evaluator that the emulated double starts", "none")
 	case e.Lane == evidence.LanePhysical && e.Digests.Evaluator != nil:
 		c.add("digests.evaluator", "none on the physical lane", "a digest")
+	}
+}
+
+// emulation compares the greeting of what stands for Core ML with the lane's identity. It greets whoever loads an encoder.
+func (c contradictions) emulation(e *evidence.Evidence, m markers) {
+	if e.Lane != evidence.LaneEmulated || !m.has(whispercpp.LineLoaded) && !m.has(whispercpp.LineLoadFailed) {
+		return
+	}
+	for _, a := range m.exact[whispercpp.LineDouble] {
+		version, protocol, ok := whispercpp.Greeting(a.Text)
+		if !ok {
+			continue
+		}
+		for _, v := range []struct{ name, said string }{{"version", version}, {"protocol", protocol}} {
+			if want, known := e.LaneIdentity[v.name]; known && want != v.said {
+				c.add(a.where(), v.name+" "+want+", as the lane's identity says", v.said)
+			}
+		}
+		return
+	}
+	c.add("stderr", "the greeting of what stands for Core ML, with its version, protocol and fault", "none")
+}
+
+// encoders compares what the log says of another encoder with the macros of the build.
+func (c contradictions) encoders(e *evidence.Evidence, m markers) {
+	for _, a := range m.exact[whispercpp.LineSystemInfo] {
+		if whispercpp.OpenVINO(a.Text) {
+			c.add(a.where(), "OPENVINO = 0: no flavour has another encoder than ggml's and Core ML's", a.Text)
+		}
 	}
 }
 

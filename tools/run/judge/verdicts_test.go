@@ -228,7 +228,7 @@ func TestRuns(t *testing.T) {
 		{"canary crashed", func(r *Runs) { r.Canary.Exit.Code = 139 }, Transcript, reason.Inadmissible, "CANARY_NOT_PASSED", reason.Failed},
 		{"canary of another binary", func(r *Runs) { r.Canary.Digests.CLI = other }, Canary, reason.Failed, "RUNS_DIFFER", reason.Failed},
 		{"canary of another model", func(r *Runs) { r.Canary.Digests.Model = other }, Canary, reason.Failed, "RUNS_DIFFER", reason.Failed},
-		{"canary of another lane", func(r *Runs) { r.Canary.LaneIdentity["version"] = "3" }, Canary, reason.Failed, "RUNS_DIFFER", reason.Failed},
+		{"canary of another lane", func(r *Runs) { r.Canary.LaneIdentity["baseline"] = "x86-64 with SSE4.2" }, Canary, reason.Failed, "RUNS_DIFFER", reason.Failed},
 		{"contrast of another model", func(r *Runs) { r.Contrast.Digests.Model = other }, Contrast, reason.Failed, "RUNS_DIFFER", reason.Failed},
 		{"contrast of another pin", func(r *Runs) { r.Contrast.Pin.Commit = "other" }, Contrast, reason.Failed, "RUNS_DIFFER", reason.Failed},
 		{"runs swapped", func(r *Runs) { r.CoreML, r.Canary = r.Canary, r.CoreML }, Canary, reason.Failed, "EVIDENCE_KIND", reason.Failed},

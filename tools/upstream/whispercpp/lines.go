@@ -319,11 +319,11 @@ func Threads(line string) (string, bool) {
 	return m[1], true
 }
 
-var processing = regexp.MustCompile(`^main: processing '(.*)' \(([0-9]+) samples, [0-9.]+ sec\), ([0-9]+) threads, ([0-9]+) processors, ([0-9]+) beams \+ best of ([0-9]+), lang = ([^,]+), task = ([a-z]+), (?:tdrz = 1, )?timestamps = ([01]) \.\.\.$`)
+var processing = regexp.MustCompile(`^main: processing '(.*)' \(([0-9]+) samples, ([0-9.]+) sec\), ([0-9]+) threads, ([0-9]+) processors, ([0-9]+) beams \+ best of ([0-9]+), lang = ([^,]+), task = ([a-z]+), (?:tdrz = 1, )?timestamps = ([01]) \.\.\.$`)
 
 // Processing is what the line says that the program prints before it hears an audio file.
 type Processing struct {
-	Audio, Samples, Threads, Processors, Beams, BestOf, Language, Task, Timestamps string
+	Audio, Samples, Seconds, Threads, Processors, Beams, BestOf, Language, Task, Timestamps string
 }
 
 // ReadProcessing reads that line.
@@ -332,5 +332,5 @@ func ReadProcessing(line string) (Processing, bool) {
 	if m == nil {
 		return Processing{}, false
 	}
-	return Processing{m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9]}, true
+	return Processing{m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10]}, true
 }
