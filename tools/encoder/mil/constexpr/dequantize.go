@@ -48,7 +48,6 @@ func affine(c *call) (*plan, error) {
 		n, inner, width := product(data.Shape), product(data.Shape[axis+1:]), data.Shape[axis]
 		// coremltools subtracts and multiplies in float32 here, whatever the
 		// type of scale, and rounds once at the end.
-		a := newNumbers(scale.DType, n)
 		value := func(code float32, ch int64) float32 { // 0 times ch, for one number
 			return (code - zeroAt(ch*int64(len(zero.Shape)))) * scaleAt(ch*int64(len(scale.Shape)))
 		}
@@ -56,6 +55,7 @@ func affine(c *call) (*plan, error) {
 			inner, width = n, 1
 		}
 		if inner < codes {
+			a := newNumbers(scale.DType, n)
 			for i := range n {
 				a.put(value(at(i), i/inner%width))
 			}
@@ -66,27 +66,19 @@ func affine(c *call) (*plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		size := int64(scale.DType.Bits() / 8)
+		to := newElements(scale.DType, n)
+		var table [codes]float32
 		for first := int64(0); first < n; first += inner {
-			all := newNumbers(scale.DType, codes)
-			for code := range codes {
+			for code := range table {
 				x := float32(code)
 				if data.DType == mil.Int8 {
 					x = float32(int8(code))
 				}
-				all.put(value(x, first/inner%width))
+				table[code] = value(x, first/inner%width)
 			}
-			if size == 2 {
-				for _, code := range t.Data[first : first+inner] {
-					a.out = append(a.out, all.out[2*int(code)], all.out[2*int(code)+1])
-				}
-				continue
-			}
-			for _, code := range t.Data[first : first+inner] {
-				a.out = append(a.out, all.out[int64(code)*size:][:size]...)
-			}
+			to.gather(first, tableOf(scale.DType, table[:]), 0, t.Data[first:first+inner])
 		}
-		return a.out, nil
+		return to.data, nil
 	}), nil
 }
 

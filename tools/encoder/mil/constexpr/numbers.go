@@ -7,6 +7,7 @@ import (
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
 )
 
 // unpacked returns one byte for each element of a type of at most 8 bits: its
@@ -26,6 +27,20 @@ func unpack(data []byte, bits int, n int64) []byte {
 	}
 	out := make([]byte, n)
 	mask := byte(1<<bits - 1)
+	if 8%bits == 0 { // none lies in two bytes
+		per := 8 / bits
+		whole := len(out) / per
+		for i, b := range data[:whole] {
+			for k := range out[i*per : i*per+per] {
+				out[i*per+k] = b & mask
+				b >>= bits
+			}
+		}
+		for i := whole * per; i < len(out); i++ {
+			out[i] = data[whole] >> (i % per * bits) & mask
+		}
+		return out
+	}
 	var acc uint32
 	have, at := 0, 0
 	for i := range out {
@@ -163,6 +178,48 @@ func (e elements) gather(i int64, from elements, base int64, codes []byte) {
 			e.set(i+int64(k), from, base+int64(c))
 		}
 	}
+}
+
+// scatter copies the elements of from, in order, to those that a byte of set is one for, the others being zero. There are as
+// many as ones.
+func (e elements) scatter(set []byte, from elements) {
+	if e.size != 2 {
+		next := int64(0)
+		for i, on := range set {
+			if on != 0 {
+				e.set(int64(i), from, next)
+				next++
+			}
+		}
+		return
+	}
+	// Without a branch, which nothing foretells: every element takes the next one, or nothing of it.
+	next, stored := 0, len(from.data)/2
+	for i, on := range set {
+		if next == stored {
+			break
+		}
+		v := binary.NativeEndian.Uint16(from.data[2*next:])
+		binary.NativeEndian.PutUint16(e.data[2*i:], v&-uint16(on))
+		next += int(on)
+	}
+}
+
+// tableOf is values as elements of type float16 or float32.
+func tableOf(d mil.DType, values []float32) elements {
+	e := newElements(d, int64(len(values)))
+	if e.size == 4 {
+		for i, v := range values {
+			binary.LittleEndian.PutUint32(e.data[4*i:], math.Float32bits(v))
+		}
+		return e
+	}
+	halves := make([]uint16, len(values))
+	kernel.Narrow(halves, values)
+	for i, h := range halves {
+		binary.LittleEndian.PutUint16(e.data[2*i:], h)
+	}
+	return e
 }
 
 // packed is the elements as a tensor stores them.

@@ -67,9 +67,7 @@ func lutPacked(c *call) (*plan, error) {
 			return nil, err
 		}
 		from, to := unpackedElements(table), newElements(lut.DType, n)
-		for i, code := range unpack(codes.Data, nbits, n) {
-			to.set(int64(i), from, int64(code))
-		}
+		to.gather(0, from, 0, unpack(codes.Data, nbits, n))
 		return to.packed(), nil
 	}), nil
 }
@@ -234,13 +232,7 @@ func scatter(data operand, m mask) (set []byte, dense mil.Tensor, err error) {
 		return nil, dense, err
 	}
 	from, to := unpackedElements(t), newElements(data.DType, int64(len(set)))
-	next := int64(0)
-	for i, on := range set {
-		if on != 0 {
-			to.set(int64(i), from, next)
-			next++
-		}
-	}
+	to.scatter(set, from)
 	return set, mil.Tensor{DType: data.DType, Shape: m.shape, Data: to.packed()}, nil
 }
 
