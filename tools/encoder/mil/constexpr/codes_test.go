@@ -71,3 +71,51 @@ func TestAffineByCode(t *testing.T) {
 		}
 	}
 }
+
+// Runs of fields, tables and masks of any length give what elements one by one give.
+func TestRunsAreTheirElements(t *testing.T) {
+	data := make([]byte, 2000)
+	for i := range data {
+		data[i] = byte(i * i / 3)
+	}
+	for n := range 700 {
+		for bits := 1; bits <= 8; bits++ {
+			codes := unpack(data[:(n*bits+7)/8], bits, int64(n))
+			for i, got := range codes {
+				var want byte
+				for k := range bits {
+					at := i*bits + k
+					want |= data[at/8] >> (at % 8) & 1 << k
+				}
+				if got != want {
+					t.Fatalf("field %d of %d, %d bits each: %d, expected %d", i, n, bits, got, want)
+				}
+			}
+		}
+		for _, typ := range []mil.DType{mil.Uint8, mil.Float16, mil.Float32} {
+			table, to := unpackedElements(mil.Tensor{DType: typ, Shape: []int64{256}, Data: data[:256*typ.Bits()/8]}), newElements(typ, int64(n)+3)
+			to.gather(2, table, 0, data[:n])
+			want := newElements(typ, int64(n)+3)
+			for i, c := range data[:n] {
+				want.set(int64(i)+2, table, int64(c))
+			}
+			if !bytes.Equal(to.data, want.data) {
+				t.Fatalf("%d of %s by their codes: %x, expected %x", n, typ, to.data, want.data)
+			}
+			set := unpack(data[:(n+7)/8], 1, int64(n))
+			from := unpackedElements(mil.Tensor{DType: typ, Shape: []int64{int64(bytes.Count(set, []byte{1}))}, Data: data[:bytes.Count(set, []byte{1})*typ.Bits()/8]})
+			to, want = newElements(typ, int64(n)), newElements(typ, int64(n))
+			to.scatter(set, from)
+			next := int64(0)
+			for i, on := range set {
+				if on == 1 {
+					want.set(int64(i), from, next)
+					next++
+				}
+			}
+			if !bytes.Equal(to.data, want.data) {
+				t.Fatalf("%d of %s by a mask: %x, expected %x", n, typ, to.data, want.data)
+			}
+		}
+	}
+}

@@ -5,10 +5,13 @@ import (
 	"slices"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
+	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/kernel"
 )
 
-// codes is how many values a byte has.
-const codes = 256
+const (
+	room = 1 << 10 // values of a channel that are computed together
+	few  = 16      // are not worth it
+)
 
 func affine(c *call) (*plan, error) {
 	data, err := c.typed("quantized_data", mil.Int8, mil.Uint8)
@@ -48,35 +51,33 @@ func affine(c *call) (*plan, error) {
 		n, inner, width := product(data.Shape), product(data.Shape[axis+1:]), data.Shape[axis]
 		// coremltools subtracts and multiplies in float32 here, whatever the
 		// type of scale, and rounds once at the end.
-		value := func(code float32, ch int64) float32 { // 0 times ch, for one number
-			return (code - zeroAt(ch*int64(len(zero.Shape)))) * scaleAt(ch*int64(len(scale.Shape)))
+		of := func(ch int64) (zeroPoint, by float32) { // 0 times ch, for one number
+			return zeroAt(ch * int64(len(zero.Shape))), scaleAt(ch * int64(len(scale.Shape)))
 		}
 		if len(scale.Shape)+len(zero.Shape) == 0 {
 			inner, width = n, 1
 		}
-		if inner < codes {
+		if inner < few {
 			a := newNumbers(scale.DType, n)
 			for i := range n {
-				a.put(value(at(i), i/inner%width))
+				zeroPoint, by := of(i / inner % width)
+				a.put((at(i) - zeroPoint) * by)
 			}
 			return a.out, nil
 		}
-		// Each code of a channel gives one value, so that what it gives is computed once.
 		t, err := data.load()
 		if err != nil {
 			return nil, err
 		}
 		to := newElements(scale.DType, n)
-		var table [codes]float32
+		room := make([]float32, min(inner, room))
 		for first := int64(0); first < n; first += inner {
-			for code := range table {
-				x := float32(code)
-				if data.DType == mil.Int8 {
-					x = float32(int8(code))
-				}
-				table[code] = value(x, first/inner%width)
+			zeroPoint, by := of(first / inner % width)
+			for at := first; at < first+inner; at += int64(len(room)) {
+				values := room[:min(int64(len(room)), first+inner-at)]
+				kernel.Dequantize(values, t.Data[at:at+int64(len(values))], data.DType == mil.Int8, zeroPoint, by)
+				to.put(at, values)
 			}
-			to.gather(first, tableOf(scale.DType, table[:]), 0, t.Data[first:first+inner])
 		}
 		return to.data, nil
 	}), nil

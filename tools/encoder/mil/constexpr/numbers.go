@@ -28,16 +28,24 @@ func unpack(data []byte, bits int, n int64) []byte {
 	out := make([]byte, n)
 	mask := byte(1<<bits - 1)
 	if 8%bits == 0 { // none lies in two bytes
+		// What each byte splits into, the first field lowest.
 		per := 8 / bits
-		whole := len(out) / per
-		for i, b := range data[:whole] {
-			for k := range out[i*per : i*per+per] {
-				out[i*per+k] = b & mask
-				b >>= bits
+		var split [256]uint64
+		for b := range split {
+			for k := range per {
+				split[b] |= uint64(byte(b>>(k*bits))&mask) << (8 * k)
 			}
 		}
-		for i := whole * per; i < len(out); i++ {
-			out[i] = data[whole] >> (i % per * bits) & mask
+		i := 0
+		for _, b := range data {
+			if i+8 > len(out) {
+				break
+			}
+			binary.LittleEndian.PutUint64(out[i:], split[b]) // the next overwrites what is too much
+			i += per
+		}
+		for ; i < len(out); i++ {
+			out[i] = data[i/per] >> (i % per * bits) & mask
 		}
 		return out
 	}
@@ -166,8 +174,12 @@ func (e elements) gather(i int64, from elements, base int64, codes []byte) {
 			to[k] = table[c]
 		}
 	case 2:
+		if len(codes) >= 256 {
+			done := gatherMany(to, table, codes)
+			codes, to = codes[done:], to[2*done:]
+		}
 		for k, c := range codes {
-			binary.NativeEndian.PutUint16(to[2*k:], binary.NativeEndian.Uint16(table[2*int(c):]))
+			binary.LittleEndian.PutUint16(to[2*k:], binary.LittleEndian.Uint16(table[2*int(c):]))
 		}
 	case 4:
 		for k, c := range codes {
@@ -178,6 +190,20 @@ func (e elements) gather(i int64, from elements, base int64, codes []byte) {
 			e.set(i+int64(k), from, base+int64(c))
 		}
 	}
+}
+
+// gatherMany is gather of elements of two bytes, four at a time; it returns how many it copied.
+func gatherMany(to, table, codes []byte) int {
+	var all [256]uint16 // so that no code is outside
+	for k := range min(len(all), len(table)/2) {
+		all[k] = binary.LittleEndian.Uint16(table[2*k:])
+	}
+	n := len(codes) &^ 3
+	for i := 0; i < n; i += 4 {
+		c := codes[i : i+4 : i+4]
+		binary.LittleEndian.PutUint64(to[2*i:], uint64(all[c[0]])|uint64(all[c[1]])<<16|uint64(all[c[2]])<<32|uint64(all[c[3]])<<48)
+	}
+	return n
 }
 
 // scatter copies the elements of from, in order, to those that a byte of set is one for, the others being zero. There are as
@@ -195,31 +221,31 @@ func (e elements) scatter(set []byte, from elements) {
 	}
 	// Without a branch, which nothing foretells: every element takes the next one, or nothing of it.
 	next, stored := 0, len(from.data)/2
-	for i, on := range set {
-		if next == stored {
-			break
-		}
-		v := binary.NativeEndian.Uint16(from.data[2*next:])
-		binary.NativeEndian.PutUint16(e.data[2*i:], v&-uint16(on))
+	take := func(on byte) uint16 {
+		v := binary.LittleEndian.Uint16(from.data[2*next:]) & -uint16(on)
 		next += int(on)
+		return v
+	}
+	i := 0
+	for ; i+4 <= len(set) && next+4 <= stored; i += 4 {
+		on := set[i : i+4 : i+4]
+		binary.LittleEndian.PutUint64(e.data[2*i:], uint64(take(on[0]))|uint64(take(on[1]))<<16|uint64(take(on[2]))<<32|uint64(take(on[3]))<<48)
+	}
+	for ; i < len(set) && next < stored; i++ {
+		binary.LittleEndian.PutUint16(e.data[2*i:], take(set[i]))
 	}
 }
 
-// tableOf is values as elements of type float16 or float32.
-func tableOf(d mil.DType, values []float32) elements {
-	e := newElements(d, int64(len(values)))
-	if e.size == 4 {
-		for i, v := range values {
-			binary.LittleEndian.PutUint32(e.data[4*i:], math.Float32bits(v))
-		}
-		return e
+// put stores values as the elements from i on, which are float16 or float32.
+func (e elements) put(i int64, values []float32) {
+	to := e.data[i*e.size:]
+	if e.size == 2 {
+		kernel.NarrowBytes(to[:2*len(values)], values)
+		return
 	}
-	halves := make([]uint16, len(values))
-	kernel.Narrow(halves, values)
-	for i, h := range halves {
-		binary.LittleEndian.PutUint16(e.data[2*i:], h)
+	for k, v := range values {
+		binary.LittleEndian.PutUint32(to[4*k:], math.Float32bits(v))
 	}
-	return e
 }
 
 // packed is the elements as a tensor stores them.

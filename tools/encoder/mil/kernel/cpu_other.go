@@ -22,12 +22,16 @@ func geluRow(dst, src *float32, n int)              { panic("kernel: no assembly
 func expHalfRowWide(dst, src *float32, n int, sub float32, ahead int) float64 {
 	panic("kernel: no assembly")
 }
-func scaleHalfWide(v *float32, n int, by float32)                     { panic("kernel: no assembly") }
-func addHalfWide(v, x *float32, n int)                                { panic("kernel: no assembly") }
-func widenRowsWide(dst *float32, src *uint16, ld, rows, n int)        { panic("kernel: no assembly") }
-func widenTransposed16(dst *float32, src *uint16, ld, n int)          { panic("kernel: no assembly") }
-func narrowHalfWide(dst *uint16, src *float32, n int)                 { panic("kernel: no assembly") }
-func fetchRows(src *byte, ld, rows, n int)                            { panic("kernel: no assembly") }
+func scaleHalfWide(v *float32, n int, by float32)                       { panic("kernel: no assembly") }
+func addHalfWide(v, x *float32, n int)                                  { panic("kernel: no assembly") }
+func widenRowsWide(dst *float32, src *uint16, ld, rows, n int)          { panic("kernel: no assembly") }
+func widenTransposed16(dst *float32, src *uint16, ld, n int)            { panic("kernel: no assembly") }
+func narrowHalfWide(dst *uint16, src *float32, n int)                   { panic("kernel: no assembly") }
+func fetchRows(src *byte, ld, rows, n int)                              { panic("kernel: no assembly") }
+func dequantizeWide(dst *float32, codes *byte, n int, zero, by float32) { panic("kernel: no assembly") }
+func dequantizeSignedWide(dst *float32, codes *byte, n int, zero, by float32) {
+	panic("kernel: no assembly")
+}
 func roundHalfWide(v *float32, n int)                                 { panic("kernel: no assembly") }
 func widenRows16(dst *float32, src *uint16, ld, n int)                { panic("kernel: no assembly") }
 func geluRowWide(dst, src *float32, n int)                            { panic("kernel: no assembly") }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"math"
 	"unsafe"
 )
@@ -229,4 +230,43 @@ func WidenBytes(dst, src []byte) {
 	}
 	_ = dst[4*n-1]
 	Widen(unsafe.Slice((*float32)(unsafe.Pointer(&dst[0])), n), unsafe.Slice((*uint16)(unsafe.Pointer(&src[0])), n))
+}
+
+// NarrowBytes is Narrow to values as they lie in a file. dst takes half the bytes of src.
+func NarrowBytes(dst []byte, src []float32) {
+	n := len(src)
+	if n == 0 {
+		return
+	}
+	_ = dst[2*n-1]
+	if useAsm { // on processors that store the lower byte first
+		Narrow(unsafe.Slice((*uint16)(unsafe.Pointer(&dst[0])), n), src)
+		return
+	}
+	for i, v := range src {
+		binary.LittleEndian.PutUint16(dst[2*i:], Float32ToHalf(v))
+	}
+}
+
+// Dequantize writes (code-zero)*by, each step rounded to float32, for len(dst) codes of one byte, signed or not.
+func Dequantize(dst []float32, codes []byte, signed bool, zero, by float32) {
+	n := len(dst)
+	if n == 0 {
+		return
+	}
+	_ = codes[n-1]
+	switch {
+	case useWide && signed:
+		dequantizeSignedWide(&dst[0], &codes[0], n, zero, by)
+	case useWide:
+		dequantizeWide(&dst[0], &codes[0], n, zero, by)
+	case signed:
+		for i := range dst {
+			dst[i] = (float32(int8(codes[i])) - zero) * by
+		}
+	default:
+		for i := range dst {
+			dst[i] = (float32(codes[i]) - zero) * by
+		}
+	}
 }

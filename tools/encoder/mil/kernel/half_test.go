@@ -198,3 +198,34 @@ func TestWidenTransposed(t *testing.T) {
 		}
 	}
 }
+
+// Codes of every value and rows of every length, in wide registers and without.
+func TestDequantize(t *testing.T) {
+	have := useWide
+	defer func() { useWide = have }()
+	codes := make([]byte, 300)
+	for i := range codes {
+		codes[i] = byte(i * 7)
+	}
+	for _, useWide = range []bool{false, have} {
+		for n := range codes {
+			for _, signed := range []bool{false, true} {
+				got := make([]float32, n+1)
+				got[n] = 7
+				Dequantize(got[:n], codes, signed, 3, 0.37)
+				for i, v := range got[:n] {
+					code := float32(codes[i])
+					if signed {
+						code = float32(int8(codes[i]))
+					}
+					if want := (code - 3) * 0.37; v != want {
+						t.Fatalf("wide %v, signed %v: code %d of %d, %d, is %g; expected %g", useWide, signed, i, n, codes[i], v, want)
+					}
+				}
+				if got[n] != 7 {
+					t.Fatalf("wide %v, signed %v: wrote behind %d values", useWide, signed, n)
+				}
+			}
+		}
+	}
+}

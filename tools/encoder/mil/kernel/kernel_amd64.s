@@ -4424,6 +4424,82 @@ narrowHalfWide_all:
 	VZEROUPPER
 	RET
 
+// func dequantizeWide(dst *float32, codes *byte, n int, zero float32, by float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·dequantizeWide(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         codes+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS zero+24(FP), Z0
+	VBROADCASTSS by+28(FP), Z1
+
+dequantizeWide_wide:
+	CMPQ      DX, $0x10
+	JL        dequantizeWide_narrow
+	VPMOVZXBD (CX), Z2
+	VCVTDQ2PS Z2, Z2
+	VSUBPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DX
+	JMP       dequantizeWide_wide
+
+dequantizeWide_narrow:
+	TESTQ       DX, DX
+	JZ          dequantizeWide_all
+	MOVL        $0x0000ffff, BX
+	BZHIL       DX, BX, BX
+	KMOVW       BX, K1
+	VPMOVZXBD.Z (CX), K1, Z2
+	VCVTDQ2PS   Z2, Z2
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+dequantizeWide_all:
+	VZEROUPPER
+	RET
+
+// func dequantizeSignedWide(dst *float32, codes *byte, n int, zero float32, by float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·dequantizeSignedWide(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         codes+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS zero+24(FP), Z0
+	VBROADCASTSS by+28(FP), Z1
+
+dequantizeSignedWide_wide:
+	CMPQ      DX, $0x10
+	JL        dequantizeSignedWide_narrow
+	VPMOVSXBD (CX), Z2
+	VCVTDQ2PS Z2, Z2
+	VSUBPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DX
+	JMP       dequantizeSignedWide_wide
+
+dequantizeSignedWide_narrow:
+	TESTQ       DX, DX
+	JZ          dequantizeSignedWide_all
+	MOVL        $0x0000ffff, BX
+	BZHIL       DX, BX, BX
+	KMOVW       BX, K1
+	VPMOVSXBD.Z (CX), K1, Z2
+	VCVTDQ2PS   Z2, Z2
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+dequantizeSignedWide_all:
+	VZEROUPPER
+	RET
+
 // func widenTransposed16(dst *float32, src *uint16, ld int, n int)
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·widenTransposed16(SB), NOSPLIT, $0-32

@@ -31,8 +31,14 @@ func addHalfWide(v, x *float32, n int)                         { panic("kernel: 
 func widenRowsWide(dst *float32, src *uint16, ld, rows, n int) { panic("kernel: no wide registers") }
 func narrowHalfWide(dst *uint16, src *float32, n int)          { panic("kernel: no wide registers") }
 func fetchRows(src *byte, ld, rows, n int)                     { panic("kernel: no wide registers") }
-func roundHalfWide(v *float32, n int)                          { panic("kernel: no wide registers") }
-func geluRowWide(dst, src *float32, n int)                     { panic("kernel: no wide registers") }
+func dequantizeWide(dst *float32, codes *byte, n int, zero, by float32) {
+	panic("kernel: no wide registers")
+}
+func dequantizeSignedWide(dst *float32, codes *byte, n int, zero, by float32) {
+	panic("kernel: no wide registers")
+}
+func roundHalfWide(v *float32, n int)      { panic("kernel: no wide registers") }
+func geluRowWide(dst, src *float32, n int) { panic("kernel: no wide registers") }
 
 // packRows16 copies n rows of 16 values that begin ld bytes apart.
 func packRows16(dst, src *float32, ld, n int) {

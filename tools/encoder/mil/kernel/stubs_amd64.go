@@ -142,6 +142,16 @@ func widenRowsWide(dst *float32, src *uint16, ld int, rows int, n int)
 //go:noescape
 func narrowHalfWide(dst *uint16, src *float32, n int)
 
+// dequantizeWide writes (code-zero)*by for n codes.
+//
+//go:noescape
+func dequantizeWide(dst *float32, codes *byte, n int, zero float32, by float32)
+
+// dequantizeSignedWide writes (code-zero)*by for n codes.
+//
+//go:noescape
+func dequantizeSignedWide(dst *float32, codes *byte, n int, zero float32, by float32)
+
 // widenTransposed16 writes dst[k*16+j] = src[j*ld/2+k] widened for 16 rows j and k below n, n a multiple of 8; ld in bytes. A signalling NaN becomes quiet.
 //
 //go:noescape

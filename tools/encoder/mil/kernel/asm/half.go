@@ -95,6 +95,44 @@ func halfRows() {
 	RET()
 }
 
+// dequantize emits the computing of values from codes of one byte.
+func dequantize(signed bool) {
+	name, read := "dequantizeWide", VPMOVZXBD
+	readPart := VPMOVZXBD_Z
+	if signed {
+		name, read, readPart = "dequantizeSignedWide", VPMOVSXBD, VPMOVSXBD_Z
+	}
+	TEXT(name, NOSPLIT, "func(dst *float32, codes *byte, n int, zero, by float32)")
+	Pragma("noescape")
+	Doc(name + " writes (code-zero)*by for n codes.")
+	dst := Load(Param("dst"), GP64())
+	codes := Load(Param("codes"), GP64())
+	n := Load(Param("n"), GP64())
+	zero, by := ZMM(), ZMM()
+	VBROADCASTSS(NewParamAddr("zero", 24), zero)
+	VBROADCASTSS(NewParamAddr("by", 28), by)
+	value := func(x VecVirtual) {
+		VCVTDQ2PS(x, x)
+		VSUBPS(zero, x, x)
+		VMULPS(by, x, x)
+	}
+	wideRows(name, n, []Register{dst}, func() {
+		x := ZMM()
+		read(Mem{Base: codes}, x)
+		value(x)
+		VMOVUPS(x, Mem{Base: dst})
+		ADDQ(Imm(16), codes)
+	})
+	rest(name, n, func(mask Op) {
+		x := ZMM()
+		readPart(Mem{Base: codes}, mask, x)
+		value(x)
+		VMOVUPS(x, mask, Mem{Base: dst})
+	})
+	VZEROUPPER()
+	RET()
+}
+
 // narrowRow emits the rounding of float32 to float16.
 func narrowRow() {
 	const name = "narrowHalfWide"

@@ -37,6 +37,8 @@ func main() {
 	rowsPack(true)
 	halfRows()
 	narrowRow()
+	dequantize(false)
+	dequantize(true)
 	transposeHalves()
 	fetchRows()
 	Generate()
