@@ -102,6 +102,16 @@ func TestRunsAreTheirElements(t *testing.T) {
 			if !bytes.Equal(to.data, want.data) {
 				t.Fatalf("%d of %s by their codes: %x, expected %x", n, typ, to.data, want.data)
 			}
+			for _, bits := range []int{1, 2, 4, 6, 8} {
+				to, want = newElements(typ, int64(n)), newElements(typ, int64(n))
+				to.gatherPacked(table, data, bits, int64(n))
+				for i, c := range unpack(data, bits, int64(n)) {
+					want.set(int64(i), table, int64(c))
+				}
+				if !bytes.Equal(to.data, want.data) {
+					t.Fatalf("%d of %s by fields of %d bits: %x, expected %x", n, typ, bits, to.data, want.data)
+				}
+			}
 			set := unpack(data[:(n+7)/8], 1, int64(n))
 			from := unpackedElements(mil.Tensor{DType: typ, Shape: []int64{int64(bytes.Count(set, []byte{1}))}, Data: data[:bytes.Count(set, []byte{1})*typ.Bits()/8]})
 			to, want = newElements(typ, int64(n)), newElements(typ, int64(n))

@@ -192,6 +192,29 @@ func (e elements) gather(i int64, from elements, base int64, codes []byte) {
 	}
 }
 
+// gatherPacked copies the elements of from that n fields of some bits count to the elements from the first on.
+func (e elements) gatherPacked(from elements, data []byte, bits int, n int64) {
+	per := 8 / bits
+	done := 0
+	if e.size == 2 && (bits == 2 || bits == 4) {
+		// What each byte gives, two or four elements.
+		var gives [256]uint64
+		for b := range gives {
+			for k := range per {
+				at := b >> (k * bits) & (1<<bits - 1)
+				gives[b] |= uint64(binary.LittleEndian.Uint16(from.data[2*at:])) << (16 * k)
+			}
+		}
+		to := e.data
+		for len(to) >= 8 {
+			binary.LittleEndian.PutUint64(to, gives[data[done]]) // the next overwrites what is too much
+			to = to[2*per:]
+			done++
+		}
+	}
+	e.gather(int64(done*per), from, 0, unpack(data[done:], bits, n-int64(done*per)))
+}
+
 // gatherMany is gather of elements of two bytes, four at a time; it returns how many it copied.
 func gatherMany(to, table, codes []byte) int {
 	var all [256]uint16 // so that no code is outside

@@ -67,7 +67,7 @@ func lutPacked(c *call) (*plan, error) {
 			return nil, err
 		}
 		from, to := unpackedElements(table), newElements(lut.DType, n)
-		to.gather(0, from, 0, unpack(codes.Data, nbits, n))
+		to.gatherPacked(from, codes.Data, nbits, n)
 		return to.packed(), nil
 	}), nil
 }
