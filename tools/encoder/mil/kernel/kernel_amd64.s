@@ -4252,6 +4252,30 @@ widenRows16_done:
 	VZEROUPPER
 	RET
 
+// func everySecondWide(dst *float32, src *float32)
+// Requires: AVX, AVX512F
+TEXT ·everySecondWide(SB), NOSPLIT, $0-16
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	VMOVDQU32 (CX), Z0
+	VPMOVQD   Z0, (AX)
+	VMOVDQU32 64(CX), Z0
+	VPMOVQD   Z0, 32(AX)
+	VZEROUPPER
+	RET
+
+// func widenEverySecondWide(dst *float32, src *uint16)
+// Requires: AVX, AVX512F
+TEXT ·widenEverySecondWide(SB), NOSPLIT, $0-16
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	VMOVDQU32 (CX), Z0
+	VPMOVDW   Z0, Y0
+	VCVTPH2PS Y0, Z0
+	VMOVUPS   Z0, (AX)
+	VZEROUPPER
+	RET
+
 // func roundHalfWide(v *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·roundHalfWide(SB), NOSPLIT, $0-16

@@ -167,6 +167,12 @@ func (w *Windows) gather(dst []float32, base, x int) {
 	clear(dst[inside:])
 	switch dst = dst[:inside]; {
 	case inside == 0:
+	case useWide && step == 2 && inside == 16 && base+x+32 <= max(len(w.F32), len(w.F16)):
+		if w.F32 == nil {
+			widenEverySecondWide(&dst[0], &w.F16[base+x])
+		} else {
+			everySecondWide(&dst[0], &w.F32[base+x])
+		}
 	case w.F32 == nil:
 		WidenStrided(dst, w.F16[base+x:], step)
 	case step == 1:

@@ -37,8 +37,10 @@ func dequantizeWide(dst *float32, codes *byte, n int, zero, by float32) {
 func dequantizeSignedWide(dst *float32, codes *byte, n int, zero, by float32) {
 	panic("kernel: no wide registers")
 }
-func roundHalfWide(v *float32, n int)      { panic("kernel: no wide registers") }
-func geluRowWide(dst, src *float32, n int) { panic("kernel: no wide registers") }
+func everySecondWide(dst, src *float32)              { panic("kernel: no wide registers") }
+func widenEverySecondWide(dst *float32, src *uint16) { panic("kernel: no wide registers") }
+func roundHalfWide(v *float32, n int)                { panic("kernel: no wide registers") }
+func geluRowWide(dst, src *float32, n int)           { panic("kernel: no wide registers") }
 
 // packRows16 copies n rows of 16 values that begin ld bytes apart.
 func packRows16(dst, src *float32, ld, n int) {

@@ -117,6 +117,16 @@ func packRows16(dst *float32, src *float32, ld int, n int)
 //go:noescape
 func widenRows16(dst *float32, src *uint16, ld int, n int)
 
+// everySecondWide writes dst[j] = src[2*j] for j below 16. It reads 32 values.
+//
+//go:noescape
+func everySecondWide(dst *float32, src *float32)
+
+// widenEverySecondWide writes dst[j] = src[2*j] widened for j below 16. It reads 32 values.
+//
+//go:noescape
+func widenEverySecondWide(dst *float32, src *uint16)
+
 // roundHalfWide rounds n values to the nearest float16. A signalling NaN becomes quiet.
 //
 //go:noescape

@@ -35,6 +35,8 @@ func main() {
 	transposePack()
 	rowsPack(false)
 	rowsPack(true)
+	everySecond(false)
+	everySecond(true)
 	halfRows()
 	narrowRow()
 	dequantize(false)
