@@ -2136,10 +2136,14 @@ TEXT ·expHalfRowWide(SB), NOSPLIT, $0-48
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS sub+24(FP), Y0
+	VCVTPS2PH    $0x00, Y0, X0
+	VCVTPH2PS    X0, Y0
 	VXORPD       Y1, Y1, Y1
 	VXORPD       Y2, Y2, Y2
 	MOVQ         ahead+32(FP), BX
 	VBROADCASTSS sub+24(FP), Z1
+	VCVTPS2PH    $0x00, Z1, Y1
+	VCVTPH2PS    Y1, Z1
 	VPXORQ       Z3, Z3, Z3
 
 expHalfRowWide_many:

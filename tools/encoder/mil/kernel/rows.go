@@ -51,9 +51,7 @@ func softmaxHalf(r []float32, ahead int) {
 		return
 	}
 	// Rounding keeps the order, so that the largest is rounded from the largest.
-	high := [1]float32{largest(r)}
-	roundToHalf(high[:])
-	sum := expHalfRowWide(&r[0], &r[0], len(r), high[0], 4*ahead)
+	sum := expHalfRowWide(&r[0], &r[0], len(r), largest(r), 4*ahead)
 	scaleToHalf(r, float32(1/sum))
 }
 

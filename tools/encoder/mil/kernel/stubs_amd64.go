@@ -47,7 +47,7 @@ func expRow(dst *float32, src *float32, n int, sub float32) float64
 //go:noescape
 func expRowWide(dst *float32, src *float32, n int, sub float32, by float32, ahead int) float64
 
-// expHalfRowWide writes exp(src-sub, src rounded to float16) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
+// expHalfRowWide writes exp(src-sub, both rounded to float16) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
 //
 //go:noescape
 func expHalfRowWide(dst *float32, src *float32, n int, sub float32, ahead int) float64

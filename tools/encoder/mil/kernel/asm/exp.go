@@ -66,7 +66,7 @@ func expRow(wide, halves bool) {
 	name, signature, of := "expRow", "func(dst, src *float32, n int, sub float32) float64", "src-sub"
 	switch {
 	case halves:
-		name, signature, of = "expHalfRowWide", "func(dst, src *float32, n int, sub float32, ahead int) float64", "src-sub, src rounded to float16"
+		name, signature, of = "expHalfRowWide", "func(dst, src *float32, n int, sub float32, ahead int) float64", "src-sub, both rounded to float16"
 	case wide:
 		name, signature, of = "expRowWide", "func(dst, src *float32, n int, sub, by float32, ahead int) float64", "src*by-sub"
 	}
@@ -78,6 +78,9 @@ func expRow(wide, halves bool) {
 	n := Load(Param("n"), GP64())
 	sub, s0, s1 := YMM(), YMM(), YMM()
 	VBROADCASTSS(NewParamAddr("sub", 24), sub)
+	if halves {
+		toHalf(sub)
+	}
 	VXORPD(s0, s0, s0)
 	VXORPD(s1, s1, s1)
 	by := YMM()
@@ -90,6 +93,9 @@ func expRow(wide, halves bool) {
 			VBROADCASTSS(NewParamAddr("by", 28), factors)
 		}
 		VBROADCASTSS(NewParamAddr("sub", 24), subs)
+		if halves {
+			toHalf(subs)
+		}
 		VPXORQ(sums, sums, sums)
 		several := func(count int) {
 			v := make([]VecVirtual, count)
