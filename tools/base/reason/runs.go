@@ -148,7 +148,7 @@ var runs = Table{
 	{Code: ContextFailed, Class: Fail, Means: "The program could not make its context, and the log does not say that the encoder was the cause.", Do: "Read the lines above the error."},
 	{Code: UsageExit, Class: Refuse, Means: "The program ended over its arguments, without a run. It exits 0 for many of these.", Do: "Correct the arguments."},
 	{Code: DTWPreset, Class: Refuse, Means: "An unknown --dtw preset exits 3, as a refused encoder does.", Do: "Leave --dtw out."},
-	{Code: DeprecatedProgram, Class: Refuse, Means: "The program is upstream's stub under the old name main, which only prints a warning.", Do: "Run whisper-cli."},
+	{Code: DeprecatedProgram, Class: Refuse, Means: "The program is the stub that upstream installs under old names: it prints that its name is deprecated, and ends.", Do: "Run the file that the target whisper-cli builds; a stub that was renamed to whisper-cli is still the stub."},
 	{Code: NoAudioProcessed, Class: Fail, Means: "The program ended with exit 0, but no audio went through the model: unreadable audio exits 0 upstream.", Do: "Check the audio file; wav, mp3, flac and ogg are decoded."},
 	{Code: OutputUnwritable, Class: Fail, Means: "A file that the program was asked for could not be written. It ends with exit 0 all the same.", Do: "Give it a folder that exists and may be written, or let the words go to standard output."},
 	{Code: VADModelMissing, Class: Refuse, Means: "The program was to look for speech by a voice detector (--vad) whose model (-vm) is missing or is none. Upstream ends with exit 10 and heard nothing.", Do: "Leave out --vad: a gate's run hears the whole recording. Elsewhere, give the detector's own model (ggml-silero-….bin) with -vm."},

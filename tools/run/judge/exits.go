@@ -217,7 +217,8 @@ func exitCode(f *verdict.Judgement, m markers, r *Run, x evidence.Exit) {
 	case m.tells(whispercpp.LineUsage):
 		add(reason.UsageExit, whispercpp.LineUsage, "a run")
 	case x.Code == 1 && deprecated(m, r):
-		f.Add(reason.DeprecatedProgram, "stdout", "whisper-cli", "upstream's stub under an old name")
+		where, said := deprecation(m, r)
+		f.Add(reason.DeprecatedProgram, where, "whisper-cli", "upstream's stub: "+said)
 	case x.Code == whispercpp.ExitFailed && m.tells(whispercpp.LineVADModel):
 		add(reason.VADModelMissing, whispercpp.LineVADModel, aDetector)
 	case x.Code == whispercpp.ExitFailed && m.tells(whispercpp.LineVADFailed):
@@ -248,14 +249,21 @@ func loadFailed(f *verdict.Judgement, m markers, found string) {
 	f.Add(reason.CoreMLLoadFailed, m.where(whispercpp.LineLoadFailed), "the encoder loaded", found)
 }
 
+// deprecated says that the program is upstream's stub for its old name.
 func deprecated(m markers, r *Run) bool {
+	where, _ := deprecation(m, r)
+	return where != ""
+}
+
+// deprecation is where the stub says what it is, and its line; "" where none does.
+func deprecation(m markers, r *Run) (where, said string) {
 	if m.tells(whispercpp.LineStubProgram) {
-		return true
+		return m.where(whispercpp.LineStubProgram), m.quote(whispercpp.LineStubProgram)
 	}
-	for _, line := range r.Stdout {
+	for i, line := range r.Stdout {
 		if l, ok := whispercpp.ReadLine(line); ok && l.Kind == whispercpp.LineStubProgram {
-			return true
+			return fmt.Sprintf("stdout line %d", i+1), quote(line)
 		}
 	}
-	return false
+	return "", ""
 }

@@ -36,7 +36,7 @@ const (
 var tools = []tool{
 	text("the C library", reason.CPUFeaturesMissing, "a processor with the program's instructions", `CPU ISA level is lower than required|CPU does not support x86-64-v\d`,
 		"./whisper-cli: CPU ISA level is lower than required"),
-	text("ld.so", reason.LoaderFailed, aLibrary, `error while loading shared libraries: |version `+"[`']"+`[A-Za-z_0-9.]+' not found|symbol lookup error: |Error loading shared library |Error relocating \S+: |cannot execute: required file not found`,
+	text("ld.so", reason.LoaderFailed, aLibrary, `error while loading shared libraries: |version `+"[`']"+`[A-Za-z_0-9.]+' not found|\.so(?:\.\d+)*: .*\b(?:GLIBC|GLIBCXX|CXXABI|GOMP)_\d[\d.]*\b|symbol lookup error: |Error loading shared library |Error relocating \S+: |cannot execute: required file not found`,
 		"whisper-cli: /lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.43' not found (required by whisper-cli)"),
 	text("dyld", reason.LoaderFailed, aLibrary, `\bdyld(?:\[\d+\])?: .*(?:[Ll]ibrary not loaded|[Ss]ymbol not found|missing symbol)|^Library not loaded: `,
 		"dyld[4311]: Library not loaded: @rpath/libwhisper.1.dylib"),

@@ -47,6 +47,7 @@ func TestOtherTools(t *testing.T) {
 		`Error loading shared library libgomp.so.1: No such file or directory (needed by ./whisper-cli)`:                            "LOADER_FAILED",
 		`Error relocating ./whisper-cli: __memcpy_chk: symbol not found`:                                                            "LOADER_FAILED",
 		`bash: ./whisper-cli: cannot execute: required file not found`:                                                              "LOADER_FAILED",
+		`./whisper-cli: /lib/libc.so.6: Version »GLIBC_2.38« nicht gefunden (benötigt von ./whisper-cli)`:                           "LOADER_FAILED",
 		`bash: ./whisper-cli: Kann die Datei nicht ausführen.`:                                                                      "LOADER_FAILED",
 		`You have not agreed to the Xcode license agreements. Please run 'sudo xcodebuild -license'`:                                "XCODE_FAILED",
 		`sha256sum: WARNUNG: 1 berechnete Prüfsumme passte NICHT`:                                                                   "SOURCE_DIGEST_MISMATCH",
