@@ -1,9 +1,10 @@
 // Command gate_coremlc compiles a Core ML package with Xcode's coremlc.
 //
-//	gate_coremlc --package=DIR.mlpackage --out=DIR.mlmodelc --identity=FILE.json
+//	gate_coremlc --package=DIR.mlpackage --out=DIR.mlmodelc --identity=FILE.json [--deadline=1h]
 //
 // Before coremlc starts, the memory that there is now is asked whether a compile can fit at all: what coremlc itself needs follows from
-// nothing that is known here, so that the answer is a refusal (FIT_EXCEEDED) or "cannot tell", which is started.
+// nothing that is known here, so that the answer is a refusal (FIT_EXCEEDED) or "cannot tell", which is started. A coremlc that does not
+// end by the deadline is ended, with all that it started.
 //
 // The identity names the Xcode that stands in the action's key: a machine with another one is refused.
 // coremlc names its output after its input, so the two stems must agree. Only a full Xcode
@@ -13,6 +14,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -22,6 +24,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
@@ -40,17 +44,18 @@ func run(args []string, stderr io.Writer) int {
 	pkg := flags.String("package", "", "the .mlpackage directory to compile")
 	out := flags.String("out", "", "the .mlmodelc directory to make")
 	identity := flags.String("identity", "", "the toolchain's identity, whose xcode_build has to be this machine's")
+	deadline := flags.Duration("deadline", time.Hour, "how long coremlc may take")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if err := compile(*pkg, *out, *identity); err != nil {
+	if err := compile(*pkg, *out, *identity, *deadline); err != nil {
 		fmt.Fprintf(stderr, "gate_coremlc: %s\n", reason.Visible(err.Error()))
 		return 1
 	}
 	return 0
 }
 
-func compile(pkg, out, identity string) error {
+func compile(pkg, out, identity string, deadline time.Duration) error {
 	if err := sameStem(pkg, out); err != nil {
 		return err
 	}
@@ -68,7 +73,12 @@ func compile(pkg, out, identity string) error {
 	if err := os.RemoveAll(out); err != nil {
 		return fmt.Errorf("clear %s: %w", out, err)
 	}
-	if _, err := xcrun("coremlc", "compile", pkg, parent); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	if _, err := xcrunWithin(ctx, "coremlc", "compile", pkg, parent); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("coremlc: expected an end within %s, found none: it was ended; a package that takes so long is too large for this machine, or coremlc hangs", deadline)
+		}
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(out, "coremldata.bin")); err != nil {
@@ -129,8 +139,14 @@ func sameXcode(identity string) error {
 	return nil
 }
 
-func xcrun(args ...string) (string, error) {
-	cmd := exec.Command("xcrun", args...)
+func xcrun(args ...string) (string, error) { return xcrunWithin(context.Background(), args...) }
+
+// xcrunWithin ends what it started, and all that this started, when the context ends.
+func xcrunWithin(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "xcrun", args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/fit"
 )
@@ -52,6 +56,51 @@ func TestCompile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDeadline holds that a coremlc which does not end is ended, with what it started, and that one which ends in time is not.
+func TestDeadline(t *testing.T) {
+	dir := t.TempDir()
+	identity, helper := filepath.Join(dir, "identity.json"), filepath.Join(dir, "helper")
+	if err := os.WriteFile(identity, []byte(`{"xcode_build": "16F6"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	compile := func(script string, deadline string) (int, string) {
+		standIn(t, found+script)
+		var stderr bytes.Buffer
+		code := run([]string{"--deadline=" + deadline, "--identity=" + identity, "--package=" + filepath.Join(dir, "m.mlpackage"), "--out=" + filepath.Join(dir, "m.mlmodelc")}, &stderr)
+		return code, stderr.String()
+	}
+	// The helper holds the streams open.
+	code, said := compile(`sleep 600 & echo $! >`+helper+`; sleep 600`, "1s")
+	if code != 1 || !strings.Contains(said, "expected an end within 1s") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	text, err := os.ReadFile(helper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); lives(pid); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("process %d, which coremlc started, lives on", pid)
+		}
+	}
+	if code, said := compile(`mkdir -p "$4/m.mlmodelc" && echo x >"$4/m.mlmodelc/coremldata.bin"`, "10m"); code != 0 {
+		t.Errorf("one that ends in time: exit %d, %s", code, said)
+	}
+}
+
+// lives says that a process is there and has not ended; one that nobody has waited for is over.
+func lives(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || !strings.Contains(string(state), ") Z ")
 }
 
 // TestFit holds that coremlc is not started where its compile cannot fit, by either gate, and is where nothing tells.

@@ -1,6 +1,7 @@
 package hardvalues
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,15 @@ import (
 func TestPersistent(t *testing.T) {
 	all := Cases()
 	c := all[slices.IndexFunc(all, func(c Case) bool { return strings.HasPrefix(c.Name, "input with padded rows, fp32") })]
+	// What a case is compiled from exists while it is asked alone.
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	defer func() {
+		left, err := os.ReadDir(tmp)
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}()
 	ask := func(first []byte, change func(r *repeat.Report)) error {
 		dir := t.TempDir()
 		r := &repeat.Report{Schema: 1, Version: "2", Host: coremlprobe.Host{OSVersion: "15.5"}, Configuration: []probe.Field{}, Build: "release", Framework: "com.apple.CoreML",
@@ -37,8 +47,23 @@ func TestPersistent(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		differs, broken := c.check(t.Context(), Persistent(filepath.Join(dir, "probe"), compileHere, time.Minute))
-		return errors.Join(differs, broken)
+		sides := func(of func(string, Compiler, time.Duration) Predict, compile Compiler) error {
+			differs, broken := c.check(t.Context(), of(filepath.Join(dir, "probe"), compile, time.Minute))
+			return errors.Join(differs, broken)
+		}
+		// A compiler that refuses leaves nothing either, on both sides.
+		refuses := func(_ context.Context, pkg, _ string) error {
+			if _, err := os.Stat(pkg); err != nil {
+				t.Error(err)
+			}
+			return fmt.Errorf("%w: coremlc", ErrRefused)
+		}
+		for _, of := range []func(string, Compiler, time.Duration) Predict{Probe, Persistent} {
+			if err := sides(of, refuses); !errors.Is(err, ErrRefused) {
+				t.Error(err)
+			}
+		}
+		return sides(Persistent, compileHere)
 	}
 	as := func(*repeat.Report) {}
 	if err := ask(c.Want[0].Data, as); err != nil {

@@ -95,6 +95,22 @@ func TestFloat32EncoderPassesTheGatePolicy(t *testing.T) {
 	}
 }
 
+// A package that was measured says that it is not what ships, and no receipt takes its numbers; the compiled folder says nothing of it.
+func TestPackageIsNoEvidence(t *testing.T) {
+	model := bin(t, small)
+	compiled := encoded(t, model, encoder.Float32)
+	for path, want := range map[string]bool{compiled: false, filepath.Join(filepath.Dir(compiled), "e.mlpackage"): true} {
+		r, err := Run(t.Context(), Request{Model: model, Encoder: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		noted := slices.ContainsFunc(r.Notes, func(n reason.Reason) bool { return n.Code == reason.PackageNotCompiled })
+		if j := r.Record(); noted != want || (j.Facts[verdict.FactEncoderForm] == "mlpackage") != want {
+			t.Errorf("%s: notes %v, form %v", filepath.Base(path), r.Notes, j.Facts[verdict.FactEncoderForm])
+		}
+	}
+}
+
 func TestFloat16EncoderNeedsItsProfile(t *testing.T) {
 	model := bin(t, small)
 	enc := encoded(t, model, encoder.Float16)
