@@ -209,6 +209,9 @@ func checkTimes(where string, r *Run) error {
 	case r.Exit == "code 0" && (w.Seconds > 2*r.WallSeconds+5 || w.Seconds < r.WallSeconds/2):
 		return refuse(where+", power", fmt.Sprintf("a window around the run's %g s", r.WallSeconds), "one of %g s", w.Seconds)
 	}
+	if a := w.AfterLoad; a != nil && (a.Samples < 1 || a.Seconds > w.Seconds || a.MeanWatts*a.Seconds > w.MeanWatts*w.Seconds*(1+1e-9)) {
+		return refuse(where+", power", fmt.Sprintf("a part after the load within the window's %g s and %g J", w.Seconds, w.MeanWatts*w.Seconds), "one of %g s and %g J by %d readings", a.Seconds, a.MeanWatts*a.Seconds, a.Samples)
+	}
 	return nil
 }
 

@@ -366,3 +366,35 @@ func TestColdUnsure(t *testing.T) {
 		t.Errorf("the emulated lane: %v", err)
 	}
 }
+
+// TestEnergyParts: what was drawn after the load is a part of the whole, and is shown beside it.
+func TestEnergyParts(t *testing.T) {
+	part := func(a measure.PowerPart) *measure.Submission {
+		s := Sample(1)
+		s.Mode = measure.Energy
+		return EachRun(s, func(_ *measure.Arm, r *measure.Run) {
+			r.Power = &measure.Power{Instrument: "rapl", MeanWatts: 10, IdleWatts: 5, Seconds: r.WallSeconds, Samples: 2, Inferences: 1, IncludesLoad: true, WholeSystem: true, AfterLoad: &a}
+		})
+	}
+	for name, c := range map[string]struct {
+		part    measure.PowerPart
+		refused bool
+	}{
+		"a part":               {measure.PowerPart{MeanWatts: 12, Seconds: 1, Samples: 2}, false},
+		"longer than all":      {measure.PowerPart{MeanWatts: 1, Seconds: 100, Samples: 2}, true},
+		"more than all":        {measure.PowerPart{MeanWatts: 1000, Seconds: 1, Samples: 2}, true},
+		"of no reading at all": {measure.PowerPart{MeanWatts: 1, Seconds: 1}, true},
+	} {
+		if err := measure.Check(part(c.part)); (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "after the load") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := part(measure.PowerPart{MeanWatts: 12, Seconds: 1, Samples: 2})
+	if got := (measure.Entry{Submission: s, Arm: &s.Arms[0]}).Energy(); !strings.Contains(got, "warm 20.00 J (20.00 to 20.00, n = 3) with the load, 12.00 J") {
+		t.Errorf("it says %q", got)
+	}
+	s = Sample(1)
+	if got := (measure.Entry{Submission: s, Arm: &s.Arms[0]}).Energy(); got != "" {
+		t.Errorf("of a burst it says %q", got)
+	}
+}

@@ -40,6 +40,8 @@ const (
 	Resident  Metric = "peak_resident_bytes"
 	Footprint Metric = "peak_footprint_bytes"
 	Joules    Metric = "joules_per_inference"
+	// JoulesAfterLoad are without what the load took.
+	JoulesAfterLoad Metric = "joules_per_inference_after_load"
 )
 
 // Metrics are all of them, in the order of tables: never a time without its memory.
@@ -63,6 +65,10 @@ func (m Metric) Of(r *Run) float64 {
 	case Joules:
 		if r.Power != nil && r.Power.Inferences > 0 {
 			return r.Power.MeanWatts * r.Power.Seconds / float64(r.Power.Inferences)
+		}
+	case JoulesAfterLoad:
+		if r.Power != nil && r.Power.Inferences > 0 && r.Power.AfterLoad != nil {
+			return r.Power.AfterLoad.MeanWatts * r.Power.AfterLoad.Seconds / float64(r.Power.Inferences)
 		}
 	}
 	return math.NaN()

@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
 	"github.com/coreml-gate/rules_coreml_gate/tools/run/measure/memory"
@@ -59,6 +60,21 @@ func (p *Protocol) Standing(c *Cell) []reason.Reason {
 		return []reason.Reason{{Code: reason.MeasurementProvisional, Where: c.Name, Expected: expected, Found: found}}
 	}
 	return nil
+}
+
+// Energy says what an inference of an energy session took, with the load and after it, cold and warm apart; "" of any other session.
+func (e Entry) Energy() string {
+	var parts []string
+	for _, k := range []Kind{Cold, Warm} {
+		all, after := SpreadOf(values(e.Arm, k, Joules)), SpreadOf(values(e.Arm, k, JoulesAfterLoad))
+		if all.N > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s with the load, %s after it", k, all.Show(2, "J"), after.Show(2, "J")))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s, joules an inference: %s", e.Submission.Session, e.Arm.Name, strings.Join(parts, "; "))
 }
 
 // Line writes figures for people: encode and decode apart, with the two peaks beside them.

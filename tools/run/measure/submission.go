@@ -182,6 +182,16 @@ type Power struct {
 	IncludesLoad bool `json:"includes_load"`
 	// WholeSystem says that everything that ran is in the figure.
 	WholeSystem bool `json:"whole_system"`
+	// AfterLoad is the part of the window since the program had loaded its model; left out where nothing was read since then. What
+	// the load took lies between the two.
+	AfterLoad *PowerPart `json:"after_load,omitempty"`
+}
+
+// PowerPart is a part of a window.
+type PowerPart struct {
+	MeanWatts float64 `json:"mean_watts"`
+	Seconds   float64 `json:"seconds"`
+	Samples   int     `json:"samples"`
 }
 
 // Drift is the control arm against the last session's.

@@ -42,6 +42,7 @@ type content struct {
 	Notes       []string
 	Implausible []string
 	Drifts      []string
+	Energy      []string
 	Spread      template.HTML
 	Curves      []drawn
 	Sessions    []*measure.Submission
@@ -75,6 +76,9 @@ func gather(p *measure.Protocol, subs []*measure.Submission) *content {
 			c.Exclusions = append(c.Exclusions, lines(e.Excluded)...)
 			c.Notes = append(c.Notes, lines(p.Notes(e))...)
 			c.Curves = append(c.Curves, curves(p, e)...)
+			if line := e.Energy(); line != "" {
+				c.Energy = append(c.Energy, line)
+			}
 		}
 	}
 	c.Spread = spread(subs)
@@ -167,7 +171,7 @@ func Text(w io.Writer, p *measure.Protocol, subs []*measure.Submission) error {
 			fmt.Fprintf(w, "%s, excluded by the filter, no figure: %s\n", reason.Visible(r.Name), r.Unfiltered)
 		}
 	}
-	for _, list := range [][]string{c.Comparisons, c.Drifts, c.Implausible, c.Exclusions, c.Notes} {
+	for _, list := range [][]string{c.Comparisons, c.Energy, c.Drifts, c.Implausible, c.Exclusions, c.Notes} {
 		for _, line := range list {
 			fmt.Fprintln(w, reason.Visible(line))
 		}

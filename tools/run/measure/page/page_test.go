@@ -48,6 +48,16 @@ func TestShows(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
+	energy := measuretest.EachRun(measuretest.Sample(1), func(_ *measure.Arm, r *measure.Run) {
+		r.Power = &measure.Power{Instrument: "rapl", MeanWatts: 10, IdleWatts: 5, Seconds: r.WallSeconds, Samples: 2, Inferences: 1, IncludesLoad: true, WholeSystem: true,
+			AfterLoad: &measure.PowerPart{MeanWatts: 12, Seconds: 1, Samples: 2}}
+	})
+	if got := html(t, energy); !strings.Contains(got, "<h2>Energy</h2>") || !strings.Contains(got, "with the load, 12.00 J") {
+		t.Error("the page of an energy session does not say what an inference took with the load and after it")
+	}
+	if strings.Contains(text, "<h2>Energy</h2>") {
+		t.Error("the page of a burst has energy")
+	}
 	excluded := measuretest.Sample(0.8)
 	excluded.Machine.VirtualMachine = "yes"
 	excluded.Arms[1].Runs[4].Exit = "signal 9"

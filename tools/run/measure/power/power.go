@@ -21,8 +21,16 @@ type Reading struct {
 type Instrument interface {
 	// Name is what a submission calls it.
 	Name() string
-	// Begin starts a window; the function that it returns ends it.
-	Begin() (end func() (Reading, error), err error)
+	// Begin starts a window.
+	Begin() (Window, error)
+}
+
+// Window is a reading under way. Its methods are not called side by side.
+type Window interface {
+	// Mark begins a part of the window, which lasts as long as the window; the first mark counts.
+	Mark()
+	// End ends the window. after is the part since the mark, with no sample where there is none.
+	End() (all, after Reading, err error)
 }
 
 // ErrNone says that the machine has no instrument.
@@ -33,26 +41,50 @@ var (
 	elapsed  = regexp.MustCompile(`(?m)^\*+ Sampled system activity \(.*\) \(([0-9.]+)ms elapsed\) \*+$`)
 )
 
-// parsePowermetrics reads the samples of powermetrics: the mean of the combined power, weighted by how long each sample was.
-// A sample without one of its two lines makes the whole unreadable.
-func parsePowermetrics(text string) (Reading, bool) {
+// sample is one of powermetrics's.
+type sample struct{ watts, seconds float64 }
+
+// parsePowermetrics reads the samples of powermetrics, the combined power and how long each sample was. A sample without one of
+// its two lines makes the whole unreadable.
+func parsePowermetrics(text string) ([]sample, bool) {
 	watts, times := combined.FindAllStringSubmatch(text, -1), elapsed.FindAllStringSubmatch(text, -1)
 	if len(watts) == 0 || len(watts) != len(times) {
-		return Reading{}, false
+		return nil, false
 	}
-	var joules, seconds float64
+	var out []sample
 	for i := range watts {
 		w, err1 := strconv.ParseFloat(watts[i][1], 64)
 		ms, err2 := strconv.ParseFloat(times[i][1], 64)
 		if err1 != nil || err2 != nil || ms <= 0 {
-			return Reading{}, false
+			return nil, false
 		}
 		if watts[i][2] == "mW" {
 			w /= 1000
 		}
-		joules, seconds = joules+w*ms/1000, seconds+ms/1000
+		out = append(out, sample{w, ms / 1000})
 	}
-	return Reading{joules / seconds, seconds, len(watts)}, true
+	return out, true
+}
+
+// meanOf is the mean of samples, weighted by how long each was.
+func meanOf(samples []sample) Reading {
+	var joules, seconds float64
+	for _, s := range samples {
+		joules, seconds = joules+s.watts*s.seconds, seconds+s.seconds
+	}
+	if seconds <= 0 {
+		return Reading{}
+	}
+	return Reading{joules / seconds, seconds, len(samples)}
+}
+
+// lastOf are the samples that lie whole within so many seconds before the end of the last one: one that began before is of both sides.
+func lastOf(samples []sample, seconds float64) []sample {
+	i := len(samples)
+	for ; i > 0 && samples[i-1].seconds <= seconds; i-- {
+		seconds -= samples[i-1].seconds
+	}
+	return samples[i:]
 }
 
 // counter is one RAPL counter in microjoules, which begins again from zero above limit.

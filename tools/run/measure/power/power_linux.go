@@ -24,21 +24,47 @@ type rapl struct{ root fs.FS }
 
 func (rapl) Name() string { return "rapl" }
 
-func (r rapl) Begin() (func() (Reading, error), error) {
-	before, ok := packages(r.root)
+func (r rapl) Begin() (Window, error) {
+	counters, ok := packages(r.root)
 	if !ok {
 		return nil, ErrNone
 	}
-	start := time.Now()
-	return func() (Reading, error) {
-		seconds := time.Since(start).Seconds()
-		after, ok := packages(r.root)
-		joules, ok2 := between(before, after)
-		if !ok || !ok2 || seconds <= 0 {
-			return Reading{}, fmt.Errorf("read RAPL: the counters changed while they were read")
+	return &raplWindow{root: r.root, start: point{time.Now(), counters}}, nil
+}
+
+// point is what the counters said at one time.
+type point struct {
+	at       time.Time
+	counters []counter
+}
+
+type raplWindow struct {
+	root        fs.FS
+	start, mark point
+}
+
+func (w *raplWindow) Mark() {
+	if counters, ok := packages(w.root); ok && w.mark.counters == nil {
+		w.mark = point{time.Now(), counters}
+	}
+}
+
+func (w *raplWindow) End() (all, after Reading, err error) {
+	now := time.Now()
+	counters, ok := packages(w.root)
+	since := func(p point) (Reading, bool) {
+		seconds := now.Sub(p.at).Seconds()
+		joules, ok := between(p.counters, counters)
+		if !ok || seconds <= 0 {
+			return Reading{}, false
 		}
-		return Reading{joules / seconds, seconds, 2}, nil
-	}, nil
+		return Reading{joules / seconds, seconds, 2}, true
+	}
+	if all, ok2 := since(w.start); ok && ok2 {
+		after, _ = since(w.mark)
+		return all, after, nil
+	}
+	return all, after, fmt.Errorf("read RAPL: the counters changed while they were read")
 }
 
 func readText(root fs.FS, name string) string {

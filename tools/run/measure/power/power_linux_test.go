@@ -64,19 +64,31 @@ func TestRAPL(t *testing.T) {
 		t.Fatalf("%v, %v", instrument, err)
 	}
 	start := time.Now()
-	end, err := instrument.Begin()
+	w, err := instrument.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	count(t, root, "intel-rapl:0", "1000000") // 2 J: over the end of the counter
+	time.Sleep(10 * time.Millisecond)
+	w.Mark()
 	count(t, root, "intel-rapl:1", "4000000") // 3 J
+	w.Mark()                                  // the first mark counts
 	count(t, root, "intel-rapl:0:0", "9000000")
 	count(t, root, "intel-rapl:2", "9999999")
 	time.Sleep(10 * time.Millisecond)
-	r, err := end()
+	r, after, err := w.End()
 	most := time.Since(start).Seconds()
 	if err != nil || r.Samples != 2 || r.Seconds < 0.01 || r.Seconds > most || strconv.FormatFloat(r.MeanWatts*r.Seconds, 'f', 6, 64) != "5.000000" {
 		t.Errorf("%+v, %v, want 5 J", r, err)
+	}
+	if after.Samples != 2 || after.Seconds < 0.01 || after.Seconds > r.Seconds-0.01 || strconv.FormatFloat(after.MeanWatts*after.Seconds, 'f', 6, 64) != "3.000000" {
+		t.Errorf("after the mark %+v of %+v, want 3 J of 5", after, r)
+	}
+	if w, err = instrument.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	if _, after, err := w.End(); err != nil || after != (Reading{}) {
+		t.Errorf("without a mark: %+v, %v", after, err)
 	}
 }
 
@@ -120,12 +132,12 @@ func TestRAPLFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end, err := i.Begin()
+		w, err := i.Begin()
 		if err != nil {
 			t.Fatal(err)
 		}
 		change(root)
-		if r, err := end(); err == nil {
+		if r, _, err := w.End(); err == nil {
 			t.Errorf("%s: %+v, want an error", name, r)
 		}
 	}

@@ -21,6 +21,8 @@ type process struct {
 	arguments []string
 	env       map[string]string
 	deadline  time.Duration
+	// ready is called when the program has loaded its model: it then says what it runs on.
+	ready func()
 }
 
 // ended is what a start gave.
@@ -59,7 +61,7 @@ func (p process) run(ctx context.Context) (*ended, error) {
 	ran, err := sup.Run(context.WithoutCancel(ctx), supervisor.Program{
 		Path: p.dir + "/" + stagedCLI, Argv: p.arguments, Dir: p.dir, Env: p.env, Deadline: p.deadline, Stop: either(ctx.Done(), guard.Stop, over),
 		Began:    func(pid int) { sampler = memory.Watch(pid, time.Now()) },
-		OnStderr: once(loaded(func() { r := sampler.Now(); out.atLoad = &r })),
+		OnStderr: both(once(printed(whispercpp.LineLoaded, func() { r := sampler.Now(); out.atLoad = &r })), once(printed(whispercpp.LineSystemInfo, p.ready))),
 		OnStdout: once(spoken(func() { r := sampler.Now(); out.words = &r })),
 	})
 	if sampler != nil {
@@ -119,8 +121,11 @@ func once(look func([]byte) bool) func([]byte) {
 	}
 }
 
-// loaded calls then when the load marker is there as a whole line.
-func loaded(then func()) func([]byte) bool {
+// both shows a stream to two who look.
+func both(a, b func([]byte)) func([]byte) { return func(kept []byte) { a(kept); b(kept) } }
+
+// printed calls then when a line of the kind is there as a whole line.
+func printed(kind whispercpp.LineKind, then func()) func([]byte) bool {
 	seen := 0
 	return func(text []byte) bool {
 		for {
@@ -130,7 +135,7 @@ func loaded(then func()) func([]byte) bool {
 			}
 			line := strings.TrimSuffix(string(text[seen:seen+end]), "\r")
 			seen += end + 1
-			if l, ok := whispercpp.ReadLine(line); ok && l.Kind == whispercpp.LineLoaded {
+			if l, ok := whispercpp.ReadLine(line); ok && l.Kind == kind {
 				then()
 				return true
 			}

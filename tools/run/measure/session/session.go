@@ -124,7 +124,7 @@ func (r *running) begin(root string) error {
 
 // baseline reads the idle machine's power for as long as the protocol demands.
 func (r *running) baseline(ctx context.Context) error {
-	end, err := r.Power.Begin()
+	window, err := r.Power.Begin()
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (r *running) baseline(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-time.After(time.Duration(r.Protocol.EnergyTime * float64(time.Second))):
 	}
-	reading, err := end()
+	reading, _, err := window.End()
 	r.idle = reading.MeanWatts
 	return err
 }
@@ -167,9 +167,9 @@ func (r *running) one(ctx context.Context, st step, total int) error {
 	}
 	run.Before = environment.Capture(r.dirs[st.source], r.window)
 	run.SecondsIn = seconds(time.Since(r.started))
-	end := r.power()
+	mark, end := r.power()
 	busy, all, ok := environment.Times()
-	p := process{r.dirs[st.source], r.arguments(), r.environment(r.dirs[st.source], src), r.Deadline}
+	p := process{r.dirs[st.source], r.arguments(), r.environment(r.dirs[st.source], src), r.Deadline, mark}
 	out, err := p.run(ctx)
 	if err != nil {
 		return err
@@ -244,23 +244,27 @@ func (r *running) fill(run *measure.Run, out *ended, end func(encodes int) *meas
 	run.Memory.Recovery = memory.Recover(f.Last.AvailableBytes, memory.Available().Bytes)
 }
 
-// power begins a reading, if the session is one of energy.
-func (r *running) power() func(encodes int) *measure.Power {
-	none := func(int) *measure.Power { return nil }
+// power begins a reading, if the session is one of energy. mark is called when the model was loaded.
+func (r *running) power() (mark func(), end func(encodes int) *measure.Power) {
+	mark, end = func() {}, func(int) *measure.Power { return nil }
 	if r.Mode != measure.Energy {
-		return none
+		return mark, end
 	}
-	end, err := r.Power.Begin()
+	window, err := r.Power.Begin()
 	if err != nil {
-		return none
+		return mark, end
 	}
-	return func(encodes int) *measure.Power {
-		got, err := end()
+	return window.Mark, func(encodes int) *measure.Power {
+		all, after, err := window.End()
 		if err != nil {
 			return nil
 		}
-		return &measure.Power{Instrument: r.Power.Name(), MeanWatts: got.MeanWatts, IdleWatts: r.idle, Seconds: got.Seconds, Samples: got.Samples,
+		p := &measure.Power{Instrument: r.Power.Name(), MeanWatts: all.MeanWatts, IdleWatts: r.idle, Seconds: all.Seconds, Samples: all.Samples,
 			Inferences: encodes, IncludesLoad: true, WholeSystem: true}
+		if after.Samples > 0 {
+			p.AfterLoad = &measure.PowerPart{MeanWatts: after.MeanWatts, Seconds: after.Seconds, Samples: after.Samples}
+		}
+		return p
 	}
 }
 

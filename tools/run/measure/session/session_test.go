@@ -309,13 +309,19 @@ func TestInterrupted(t *testing.T) {
 type meter struct{ watts []float64 }
 
 func (m *meter) Name() string { return "rapl" }
-func (m *meter) Begin() (func() (power.Reading, error), error) {
+func (m *meter) Begin() (power.Window, error) {
 	w := m.watts[0]
 	if len(m.watts) > 1 {
 		m.watts = m.watts[1:]
 	}
-	return func() (power.Reading, error) { return power.Reading{MeanWatts: w, Seconds: 2, Samples: 2}, nil }, nil
+	return &window{power.Reading{MeanWatts: w, Seconds: 2, Samples: 2}}, nil
 }
+
+// window is never marked.
+type window struct{ all power.Reading }
+
+func (*window) Mark()                                        {}
+func (w *window) End() (power.Reading, power.Reading, error) { return w.all, power.Reading{}, nil }
 
 // TestEnergy holds that power is beside every run with the idle baseline, and that without an instrument nothing starts.
 func TestEnergy(t *testing.T) {
@@ -327,7 +333,7 @@ func TestEnergy(t *testing.T) {
 	p.Protocol = &short
 	s := mustRun(t, p)
 	for _, r := range s.Arms[0].Runs {
-		if r.Power == nil || r.Power.IdleWatts != 5 || r.Power.MeanWatts != 20 || r.Power.Inferences != 1 || !r.Power.WholeSystem || !r.Power.IncludesLoad {
+		if r.Power == nil || r.Power.IdleWatts != 5 || r.Power.MeanWatts != 20 || r.Power.Inferences != 1 || !r.Power.WholeSystem || !r.Power.IncludesLoad || r.Power.AfterLoad != nil {
 			t.Errorf("run %d: %+v", r.Index, r.Power)
 		}
 	}
