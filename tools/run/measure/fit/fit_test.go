@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -82,6 +83,26 @@ func TestBudget(t *testing.T) {
 	}
 	if now := Now(); now.AvailableBytes == nil || now.FootprintBytes == nil || *now.Bytes != *now.AvailableBytes+*now.FootprintBytes {
 		t.Errorf("this machine's budget is %+v", now)
+	}
+}
+
+// TestNowIsReadAnew holds that nothing of a budget is kept: what this process took since is in the next one.
+func TestNowIsReadAnew(t *testing.T) {
+	before := Now()
+	// Beside Go's own memory, some of which may come back meanwhile.
+	taken, err := syscall.Mmap(-1, 0, int(256*mib), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(taken); i += 4096 {
+		taken[i] = 1
+	}
+	after := Now()
+	if err := syscall.Munmap(taken); err != nil {
+		t.Error(err)
+	}
+	if grown := *after.FootprintBytes - *before.FootprintBytes; grown < 128*mib {
+		t.Errorf("the budget's footprint grew by %s after 256 MiB were taken", memory.Show(grown))
 	}
 }
 
