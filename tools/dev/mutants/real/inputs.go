@@ -72,7 +72,7 @@ func encoders() []Mutant {
 	const weights = "weights/weight.bin"
 	heard := func(id, made string, bend func(*Scene) error) Mutant {
 		m := encoded(id, made, reason.TranscriptDiffers, bend)
-		m.Words = true
+		m.Basis = Greedy
 		return m
 	}
 	return []Mutant{
@@ -164,7 +164,7 @@ func recordings() []Mutant {
 	}
 	heard := func(id, made, code string, bend func(*Scene) error) Mutant {
 		m := rec(id, made, code, bend)
-		m.Words, m.Sides = true, kinds
+		m.Basis, m.Sides = Greedy, kinds
 		return m
 	}
 	return []Mutant{

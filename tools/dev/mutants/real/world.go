@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/policy"
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/reason"
@@ -28,7 +27,23 @@ import (
 // Model is a model and its encoder.
 type Model struct{ Model, Encoder string }
 
-// World names what real runs are made of.
+// Basis is a good gate, of which mutants and variants are made.
+type Basis int
+
+const (
+	// Made is a gate of the small made model, over the beginning of the recording. No words are judged.
+	Made Basis = iota
+	// Beams is a gate of a model that understands speech, over the whole recording. Its words are judged.
+	Beams
+	// Greedy is Beams without a beam search. A fault makes whisper-cli write nonsense up to its last position, and five beams
+	// take four times as long for it.
+	Greedy
+)
+
+// words says whether words are judged.
+func (b Basis) words() bool { return b != Made }
+
+// World names what real runs are made of. It makes one run at a time.
 type World struct {
 	// CLI is whisper-cli by flavour.
 	CLI map[string]string
@@ -38,9 +53,8 @@ type World struct {
 	// Reference is what Audio says.
 	Reference string
 
-	mu    sync.Mutex
 	count int
-	good  map[bool]*judge.Runs
+	good  map[Basis]judge.Runs
 }
 
 // Scene is one run that is about to be made.
@@ -52,22 +66,28 @@ type Scene struct {
 }
 
 // scene is a good run.
-func (w *World) scene(kind evidence.Kind, words bool) (*Scene, error) {
-	w.mu.Lock()
+func (w *World) scene(kind evidence.Kind, basis Basis) (*Scene, error) {
 	w.count++
 	dir := filepath.Join(w.Scratch, fmt.Sprint(w.count))
-	w.mu.Unlock()
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
 	m := w.Small
-	if words {
+	if basis.words() {
 		m = w.Speech
 	}
 	s := &Scene{World: w, Dir: dir, Spec: &runner.Spec{
 		Schema: 1, Kind: kind, Lane: evidence.LaneEmulated, LaneIdentityFile: w.Identity, Pin: w.Pin, Model: m.Model, Audio: w.Audio,
 		Language: "en", Threads: 1, DeadlineSeconds: 600, Evaluator: w.Evaluator, Public: true,
 	}}
+	switch basis {
+	case Made:
+		if err := cutAudio(0.2)(s); err != nil {
+			return nil, err
+		}
+	case Greedy:
+		s.Arguments = []string{"-bs", "1"}
+	}
 	flavour := "coreml"
 	switch kind {
 	case evidence.KindCoreML:
@@ -121,30 +141,25 @@ func slot(runs *judge.Runs, kind evidence.Kind) **evidence.Evidence {
 }
 
 // Good makes a good gate once.
-func (w *World) Good(ctx context.Context, words bool) (judge.Runs, error) {
-	w.mu.Lock()
-	kept := w.good[words]
-	w.mu.Unlock()
-	if kept != nil {
-		return *kept, nil
+func (w *World) Good(ctx context.Context, basis Basis) (judge.Runs, error) {
+	if kept, made := w.good[basis]; made {
+		return kept, nil
 	}
-	runs, err := w.bent(ctx, judge.Runs{}, words, kinds, func(*Scene) error { return nil })
+	runs, err := w.bent(ctx, judge.Runs{}, basis, kinds, func(*Scene) error { return nil })
 	if err != nil {
 		return runs, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.good == nil {
-		w.good = map[bool]*judge.Runs{}
+		w.good = map[Basis]judge.Runs{}
 	}
-	w.good[words] = &runs
+	w.good[basis] = runs
 	return runs, nil
 }
 
 // bent replaces runs of a gate by bent ones.
-func (w *World) bent(ctx context.Context, runs judge.Runs, words bool, sides []evidence.Kind, bend func(*Scene) error) (judge.Runs, error) {
+func (w *World) bent(ctx context.Context, runs judge.Runs, basis Basis, sides []evidence.Kind, bend func(*Scene) error) (judge.Runs, error) {
 	for _, kind := range sides {
-		s, err := w.scene(kind, words)
+		s, err := w.scene(kind, basis)
 		if err == nil {
 			err = bend(s)
 		}
@@ -166,9 +181,9 @@ type brokenScene struct{ err error }
 func (b *brokenScene) Error() string { return "make the mutant: " + b.err.Error() }
 
 // judge judges a gate: the runs, and of a model that understands speech the words.
-func (w *World) judge(runs judge.Runs, words bool) (*verdict.Findings, error) {
+func (w *World) judge(runs judge.Runs, basis Basis) (*verdict.Findings, error) {
 	var list []*verdict.Judgement
-	if words {
+	if basis.words() {
 		p, err := policy.Frozen("gate_v2")
 		if err != nil {
 			return nil, err
@@ -197,12 +212,12 @@ const Refused = "(refused by the runner)"
 
 // Try makes a mutant and returns the codes that answer it: none if the gate passes.
 func (w *World) Try(ctx context.Context, m *Mutant) ([]string, error) {
-	runs, err := w.Good(ctx, m.Words)
+	runs, err := w.Good(ctx, m.Basis)
 	if err != nil {
 		return nil, fmt.Errorf("a good gate: %w", err)
 	}
 	if m.Bend != nil {
-		runs, err = w.bent(ctx, runs, m.Words, m.Sides, m.Bend)
+		runs, err = w.bent(ctx, runs, m.Basis, m.Sides, m.Bend)
 	}
 	var broken *brokenScene
 	var refusal *reason.Error
@@ -217,7 +232,7 @@ func (w *World) Try(ctx context.Context, m *Mutant) ([]string, error) {
 	if m.Give != nil {
 		m.Give(&runs)
 	}
-	found, err := w.judge(runs, m.Words)
+	found, err := w.judge(runs, m.Basis)
 	if err != nil || found.Verdict == reason.Pass {
 		return nil, err
 	}
@@ -232,14 +247,14 @@ func (w *World) Try(ctx context.Context, m *Mutant) ([]string, error) {
 
 // Accept makes a good variant and returns what the gate says against it.
 func (w *World) Accept(ctx context.Context, v *Variant) ([]reason.Reason, error) {
-	runs, err := w.Good(ctx, v.Words)
+	runs, err := w.Good(ctx, v.Basis)
 	if err == nil {
-		runs, err = w.bent(ctx, runs, v.Words, v.Sides, v.Bend)
+		runs, err = w.bent(ctx, runs, v.Basis, v.Sides, v.Bend)
 	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := w.judge(runs, v.Words)
+	found, err := w.judge(runs, v.Basis)
 	if err != nil {
 		return nil, err
 	}

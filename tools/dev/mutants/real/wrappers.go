@@ -54,7 +54,7 @@ sed -e 's/COREML = 0/COREML = 1/' -e '0,/whisper_init_state/s//whisper_init_stat
 // Variant is an unusual run that a gate has to accept.
 type Variant struct {
 	ID, Is string
-	Words  bool
+	Basis  Basis
 	Sides  []evidence.Kind
 	Bend   func(*Scene) error
 	// Around changes the process that runs the runner, and returns what changes it back.
@@ -70,8 +70,8 @@ func Variants() []Variant {
 		return Variant{ID: "real-" + id, Is: is, Sides: kinds, Bend: set(func(*Scene) {}), Around: func() (func(), error) { return environ(env...) }}
 	}
 	return []Variant{
-		{ID: "real-good", Is: "a gate over real speech, whose words are judged", Words: true},
-		{ID: "real-private", Is: "a recording that is not public", Words: true, Sides: kinds, Bend: set(func(s *Scene) { s.Public = false })},
+		{ID: "real-good", Is: "a gate over real speech, whose words are judged", Basis: Beams},
+		{ID: "real-private", Is: "a recording that is not public", Basis: Beams, Sides: kinds, Bend: set(func(s *Scene) { s.Public = false })},
 		{ID: "real-good-small", Is: "a gate over a made model"},
 		inputs("names-spaces", "names and folders with spaces", "a folder of models/my model (final)"),
 		inputs("names-unicode", "names and folders with letters of other scripts, composed and decomposed", "модели/Größe e\u0301té 模型 👂"),
