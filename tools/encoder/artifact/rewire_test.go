@@ -20,8 +20,8 @@ import (
 	milencoder "github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil/encoder"
 )
 
-// smallest is what gate_small_model --layers 2 --state 16 --heads 2 --audio-ctx 16 makes, with a third layer.
-var smallest = synthetic.Options{Seed: 1, Layers: 3, TextLayers: 1, State: 16, Heads: 2, Mels: 80, AudioCtx: 16, TextCtx: 8, Vocab: 96}
+// smallest is what gate_small_model --layers 2 --state 16 --heads 2 --audio-ctx 8 makes, with a third layer.
+var smallest = synthetic.Options{Seed: 1, Layers: 3, TextLayers: 1, State: 16, Heads: 2, Mels: 80, AudioCtx: 8, TextCtx: 8, Vocab: 96}
 
 // rewired is a package whose program a test changes.
 type rewired struct {

@@ -69,13 +69,21 @@ func (w *windows) at(i int64) (value, step float32) {
 	return w.values[k], step
 }
 
+// fewValues is how many values cost less to read at once than some of them one by one.
+const fewValues = 1 << 13
+
 // one gives a value without the window's cost.
 func (w *windows) one(i int64) float32 {
 	k := i - w.first
 	if k < 0 || k >= int64(len(w.values)) {
-		if k = w.move(i, 1); w.err != nil {
+		first, size := i, int64(1)
+		if w.n <= fewValues {
+			first, size = 0, w.n
+		}
+		if w.move(first, size); w.err != nil {
 			return 0
 		}
+		k = i - first
 	}
 	return w.values[k]
 }

@@ -12,31 +12,36 @@ import (
 
 // Whatever the window and the order of what is asked for, the values are the tensor's; a failure to read is kept, and no values follow.
 func TestWindows(t *testing.T) {
-	all := make([]float32, 100)
+	all := make([]float32, fewValues+100)
 	for i := range all {
 		all[i] = float32(i)
 	}
 	fault := errors.New("disk")
-	for _, size := range []int64{1, 7, 100, 1000} {
-		w := &windows{n: 100, size: size, load: func(first, n int64, r *room) ([]float32, []float32, error) {
-			if first+n > 100 {
+	for _, c := range []struct{ n, size int64 }{{100, 1}, {100, 7}, {100, 100}, {100, 1000}, {fewValues, 7}, {fewValues + 100, 7}, {fewValues + 100, 1 << 20}} {
+		w := &windows{n: c.n, size: c.size, load: func(first, n int64, r *room) ([]float32, []float32, error) {
+			if first+n > c.n {
 				return nil, nil, fault
 			}
 			v := take(&r.values, n)
 			copy(v, all[first:])
 			return v, nil, nil
 		}}
-		for _, i := range []int64{0, 1, 2, 50, 49, 99, 3} {
+		for _, i := range []int64{0, 1, 2, 50, 49, c.n - 1, 3} {
 			if v, _ := w.at(i); v != float32(i) || w.one(i) != float32(i) {
-				t.Errorf("windows of %d: value %d is %v", size, i, v)
+				t.Errorf("%+v: value %d is %v", c, i, v)
 			}
 		}
-		w.n = 200
-		if v, _ := w.at(150); v != 0 || !errors.Is(w.err, fault) {
-			t.Errorf("windows of %d: %v and %v past the end", size, v, w.err)
+		for _, i := range []int64{50, 3, c.n - 1, 49} {
+			if v := w.one(i); v != float32(i) {
+				t.Errorf("%+v: value %d alone is %v", c, i, v)
+			}
+		}
+		w.n = 2 * c.n
+		if v, _ := w.at(c.n + 50); v != 0 || !errors.Is(w.err, fault) {
+			t.Errorf("%+v: %v and %v past the end", c, v, w.err)
 		}
 		if v, _ := w.at(3); v != 0 {
-			t.Errorf("windows of %d: %v after a failure", size, v)
+			t.Errorf("%+v: %v after a failure", c, v)
 		}
 	}
 	short := &windows{n: 4, size: 4, load: func(first, n int64, _ *room) ([]float32, []float32, error) { return all[first : first+n-1], nil, nil }}

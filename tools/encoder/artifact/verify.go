@@ -259,7 +259,8 @@ func (p *pairing) identical(t *target, w *weight) (bool, error) {
 	if !ok || m.Elements() != w.elements() {
 		return false, nil // a part of a tensor
 	}
-	ours, theirs, from := make([]byte, piece), make([]byte, piece), p.model.Data(m)
+	size := min(piece, m.Size)
+	ours, theirs, from := make([]byte, size), make([]byte, size), p.model.Data(m)
 	for at := int64(0); at < m.Size; at += piece {
 		n := int(min(piece, m.Size-at))
 		if got, err := data.ReadAt(ours[:n], at); got < n {

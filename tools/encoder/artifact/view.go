@@ -165,6 +165,17 @@ const lastBits = 1.0 / (1 << 22)
 // same is equality after rounding to the coarser of two types: a float16 that
 // came from a float32, either way round; or in all but float32's last bits.
 func same(a, b float32) bool {
+	// Rounding to float16 moves a value by 1/2048 of it at most, and one near zero by 2^-25: most values are further apart.
+	if d := math.Abs(float64(a) - float64(b)); d > smallestHalf && d > max(math.Abs(float64(a)), math.Abs(float64(b)))/1024 {
+		return false
+	}
+	return equalRounded(a, b)
+}
+
+// smallestHalf is the smallest float16.
+const smallestHalf = 1.0 / (1 << 24)
+
+func equalRounded(a, b float32) bool {
 	return a == b || math.Abs(float64(a)-float64(b)) <= lastBits*min(math.Abs(float64(a)), math.Abs(float64(b))) ||
 		ggml.Float16ToFloat32(ggml.Float32ToFloat16(a)) == b ||
 		a == ggml.Float16ToFloat32(ggml.Float32ToFloat16(b))
