@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/verdict"
+	"github.com/coreml-gate/rules_coreml_gate/tools/run/evidence"
 )
 
 // gatePart is where a gate's specs lie below an execution root in which //gate:receipt was built.
@@ -75,6 +78,9 @@ func (m *measurer) receipt(dir, bin, compiled, label, policy string, parityBound
 		if _, _, err := m.step(label, "run: "+kind, 0, "gate_run", "--spec="+out(kind+"_spec"), "--reference="+reference, "--evidence="+out(kind+"_evidence"), "--observations="+out(kind+"_observations")); err != nil {
 			return err
 		}
+		if err := ran(out(kind+"_evidence"), kind); err != nil {
+			return fmt.Errorf("%s: run %s: %w", label, kind, err)
+		}
 	}
 	list := []string{out("contract"), out("parity")}
 	for _, j := range []struct {
@@ -99,6 +105,26 @@ func (m *measurer) receipt(dir, bin, compiled, label, policy string, parityBound
 	}
 	if _, err := os.Stat(out("receipt")); err != nil {
 		return fmt.Errorf("%s: no receipt was written: %w", label, err)
+	}
+	return nil
+}
+
+// ran is an error unless whisper-cli read the model and, where it has an encoder, ended well: a program that does not start
+// takes no time.
+func ran(path, kind string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var e evidence.Evidence
+	if err := json.Unmarshal(data, &e); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(e.Stderr.Lines, func(l string) bool { return strings.HasPrefix(l, "whisper_model_load:") }) {
+		return fmt.Errorf("whisper-cli did not load the model (exit code %d); its last lines: %q", e.Exit.Code, e.Stderr.Lines[max(0, len(e.Stderr.Lines)-3):])
+	}
+	if kind != "canary" && e.Exit != (evidence.Exit{Kind: evidence.ExitCode}) {
+		return fmt.Errorf("expected exit code 0, found %+v", e.Exit)
 	}
 	return nil
 }

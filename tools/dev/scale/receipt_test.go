@@ -28,13 +28,13 @@ func gateRoot(t *testing.T) string {
 }
 
 // actions puts scripts in the place of the gate's actions: each writes its output.
-func actions(t *testing.T, m *measurer, contract, parity string) {
+func actions(t *testing.T, m *measurer, contract, parity, ended string) {
 	t.Helper()
 	last := `for a; do case $a in --out=*) out="${a#--out=}";; --evidence=*) out="${a#--evidence=}";; --spec=*) spec="${a#--spec=}";; esac; done; `
 	for name, script := range map[string]string{
 		"gate_inspect": last + `echo '{"verdict": "` + contract + `"}' > "$out"`,
 		"gate_parity":  last + `echo '{"verdict": "` + parity + `"}' > "$out"`,
-		"gate_run":     last + `cp "$spec" "$out"`,
+		"gate_run":     last + `sed '1s/{/{` + ended + `,/' "$spec" > "$out"`,
 		"gate_judge":   last + `echo '{"verdict": "fail"}' > "$out"`,
 		"gate_receipt": last + `cp "$spec" "$out"`,
 	} {
@@ -44,11 +44,18 @@ func actions(t *testing.T, m *measurer, contract, parity string) {
 	}
 }
 
+// What evidence says of a program that ended well, of one that loaded no model, and of one that was killed.
+const (
+	endedWell = `"exit": {"kind": "code", "code": 0}, "stderr": {"lines": ["whisper_model_load: loading model"]}`
+	notLoaded = `"exit": {"kind": "code", "code": 1}, "stderr": {"lines": ["version GLIBC_2.43 not found"]}`
+	killed    = `"exit": {"kind": "signal", "signal": 9}, "stderr": {"lines": ["whisper_model_load: loading model"]}`
+)
+
 // The gate's specs are taken as they are, but for the model, the encoder and what was judged of them.
 func TestReceipt(t *testing.T) {
 	m, out, dir := stand(t, "exit 0")
 	m.gate = gateRoot(t)
-	actions(t, m, "pass", "fail")
+	actions(t, m, "pass", "fail", endedWell)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -83,21 +90,26 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
-// A contract that does not pass, a parity that was not measured and a root without a gate end the measurement.
+// A contract that does not pass, a parity that was not measured, a root without a gate and a run that was none end the measurement.
 func TestReceiptFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		contract, parity string
+		ended            string
 		gate             bool
 		want             string
 	}{
-		"contract": {"fail", "pass", true, "contract: expected a pass"}, "parity": {"pass", "inconclusive", true, "parity: expected a measurement"}, "no gate": {"pass", "pass", false, "was //gate:receipt built there"},
+		"contract":   {"fail", "pass", endedWell, true, "contract: expected a pass"},
+		"parity":     {"pass", "inconclusive", endedWell, true, "parity: expected a measurement"},
+		"no gate":    {"pass", "pass", endedWell, false, "was //gate:receipt built there"},
+		"no program": {"pass", "pass", notLoaded, true, "run coreml: whisper-cli did not load the model (exit code 1)"},
+		"killed":     {"pass", "pass", killed, true, "expected exit code 0"},
 	} {
 		m, _, dir := stand(t, "exit 0")
 		m.gate = gateRoot(t)
 		if !c.gate {
 			m.gate = t.TempDir()
 		}
-		actions(t, m, c.contract, c.parity)
+		actions(t, m, c.contract, c.parity, c.ended)
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
