@@ -83,6 +83,7 @@ const (
 	TranscriptEmpty        = "TRANSCRIPT_EMPTY"
 	TranscriptDiffers      = "TRANSCRIPT_DIFFERS"
 	TranscriptReference    = "TRANSCRIPT_REFERENCE"
+	ReferenceText          = "REFERENCE_TEXT"
 	TranscriptWithheld     = "TRANSCRIPT_WITHHELD"
 	SourceDigestMismatch   = "SOURCE_DIGEST_MISMATCH"
 	ToolchainNoPatch       = "TOOLCHAIN_NO_PATCH"
@@ -182,6 +183,7 @@ var runs = Table{
 	{Code: TranscriptEmpty, Class: Fail, Means: "The run wrote no words. In a Core ML run, a prediction that failed leaves this, with a clean log.", Do: "Of a Core ML run, check the encoder's names, types and shapes (coregate inspect) and its numbers (coregate parity); of a run with ggml's encoder, the model and the recording. A recording without speech is a fixture of silence."},
 	{Code: TranscriptDiffers, Class: Fail, Means: "The Core ML encoder and ggml's own write different words for the same recording, by more than the policy allows.", Do: "Core ML changed the answer: check the encoder's numbers (coregate parity). Of a private fixture, coregate run --public prints both texts on your own machine."},
 	{Code: TranscriptReference, Class: Fail, Means: "The Core ML run's words differ from the reference words by more than the policy allows.", Do: "If the contrast run has as many edits, the model, the recording or the reference is the cause; otherwise Core ML changed the answer. Of a private fixture, coregate run --public prints the text on your own machine."},
+	{Code: ReferenceText, Class: Refuse, Means: "The file of reference words is no plain text in UTF-8, or holds more than words: its other characters would be counted as errors of the run.", Do: "Write the recording's words to a text file in UTF-8, and nothing else."},
 	{Code: TranscriptWithheld, Class: Inconclusive, Means: "The fixture is not public, and its evidence holds neither its words nor a comparison of them with this reference.", Do: "Run again with the reference beside the recording; only the run can compare words that it may not keep."},
 
 	// Logs of programs around a gate.

@@ -103,7 +103,10 @@ func Judge(coreml, contrast *evidence.Evidence, reference string, p *policy.Poli
 	profile := transcript.ProfileFor(language)
 	want := profile.Units(reference)
 	j.Facts[factReferenceWords] = len(want)
-	if len(want) == 0 {
+	switch found := notPlain(reference); {
+	case found != "":
+		j.Add(reason.ReferenceText, "reference", "the words of the recording and nothing else, in UTF-8", found)
+	case len(want) == 0:
 		j.Add(reason.EvidenceMissing, "reference", "reference words", "none")
 	}
 	if j.Verdict != reason.Failed {
