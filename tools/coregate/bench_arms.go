@@ -156,6 +156,7 @@ func measureCeiling(p *session.Plan) ceiling.Ceiling {
 	}
 	pool := kernel.NewPool(0)
 	defer pool.Release()
+	defer pool.Start()()
 	const n = 384
 	product := &kernel.Product{M: n, N: n, K: n, A: kernel.Matrix{F32: make([]float32, n*n), Row: n, Col: 1}, B: kernel.Matrix{F32: make([]float32, n*n), Row: 1, Col: n},
 		Out: make([]float32, n*n), Stride: n}

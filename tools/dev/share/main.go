@@ -161,6 +161,7 @@ type part struct {
 // layer is the convolutions and one layer's work.
 func layer(h ggml.Hyperparameters, threads int) []part {
 	pool := kernel.NewPool(threads)
+	pool.Start() // until the process ends, as during an encode
 	d, ctx, heads := h.AudioState, h.AudioCtx, h.AudioHead
 	size := d / heads
 	conv := func(channels, width, stride int) func() {
