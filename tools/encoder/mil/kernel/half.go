@@ -188,38 +188,48 @@ func Narrow(dst []uint16, src []float32) {
 
 // roundToHalf rounds each value to the nearest float16.
 func roundToHalf(v []float32) {
-	if useWide && len(v) > 0 {
+	switch {
+	case len(v) == 0:
+	case useWide:
 		roundHalfWide(&v[0], len(v))
-		return
-	}
-	var h [256]uint16
-	for len(v) > 0 {
-		n := min(len(v), len(h))
-		Narrow(h[:n], v[:n])
-		Widen(v[:n], h[:n])
-		v = v[n:]
+	case useAsm:
+		roundHalfRow(&v[0], len(v))
+	default:
+		for i, x := range v {
+			v[i] = HalfToFloat32(Float32ToHalf(x))
+		}
 	}
 }
 
 // scaleToHalf multiplies each value by one factor and rounds it to the nearest float16.
 func scaleToHalf(v []float32, by float32) {
-	if useWide && len(v) > 0 {
+	switch {
+	case len(v) == 0:
+	case useWide:
 		scaleHalfWide(&v[0], len(v), by)
-		return
+	case useAsm:
+		scaleHalfRow(&v[0], len(v), by)
+	default:
+		scale(v, by)
+		roundToHalf(v)
 	}
-	scale(v, by)
-	roundToHalf(v)
 }
 
 // addToHalf adds x to each value and rounds the sum to the nearest float16.
 func addToHalf(v, x []float32) {
-	if n := len(v); useWide && n > 0 {
-		_ = x[n-1]
-		addHalfWide(&v[0], &x[0], n)
+	if len(v) == 0 {
 		return
 	}
-	Add(v, v, x)
-	roundToHalf(v)
+	_ = x[len(v)-1]
+	switch {
+	case useWide:
+		addHalfWide(&v[0], &x[0], len(v))
+	case useAsm:
+		addHalfRow(&v[0], &x[0], len(v))
+	default:
+		Add(v, v, x)
+		roundToHalf(v)
+	}
 }
 
 // WidenBytes is Widen for values as they lie in a file, on a little-endian host. dst takes twice the bytes of src.

@@ -1852,6 +1852,115 @@ DATA i0000007f<>+56(SB)/4, $0x0000007f
 DATA i0000007f<>+60(SB)/4, $0x0000007f
 GLOBL i0000007f<>(SB), RODATA|NOPTR, $64
 
+// func expHalfRow(dst *float32, src *float32, n int, sub float32) float64
+// Requires: AVX, AVX2, F16C, FMA3, SSE2
+TEXT ·expHalfRow(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS sub+24(FP), Y0
+	VCVTPS2PH    $0x00, Y0, X0
+	VCVTPH2PS    X0, Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+
+expHalfRow_loop:
+	CMPQ         DX, $0x08
+	JL           expHalfRow_tail
+	VMOVUPS      (CX), Y3
+	VCVTPS2PH    $0x00, Y3, X3
+	VCVTPH2PS    X3, Y3
+	VSUBPS       Y0, Y3, Y3
+	VMOVUPS      fc2d10000<>+0(SB), Y4
+	VMOVUPS      f42b20000<>+0(SB), Y5
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	VMULPS       f3fb8aa3b<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS f3f318000<>+0(SB), Y4, Y3
+	VFNMADD231PS fb95e8083<>+0(SB), Y4, Y3
+	VMOVUPS      f3ab511a7<>+0(SB), Y5
+	VFMADD213PS  f3c091d36<>+0(SB), Y3, Y5
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y3, Y5
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y3, Y5
+	VFMADD213PS  f3efffffe<>+0(SB), Y3, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y3, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y3, Y5
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y3
+	VPSUBD       Y3, Y4, Y4
+	VPADDD       i0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VPADDD       i0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VMOVUPS      Y5, Y3
+	VMOVUPS      Y3, (AX)
+	VCVTPS2PD    X3, Y4
+	VADDPD       Y4, Y1, Y1
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y4
+	VADDPD       Y4, Y2, Y2
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, CX
+	SUBQ         $0x08, DX
+	JMP          expHalfRow_loop
+
+expHalfRow_tail:
+	TESTQ        DX, DX
+	JZ           expHalfRow_done
+	LEAQ         tailmask<>+0(SB), BX
+	SHLQ         $0x02, DX
+	SUBQ         DX, BX
+	VMOVUPS      32(BX), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	VCVTPS2PH    $0x00, Y4, X4
+	VCVTPH2PS    X4, Y4
+	VSUBPS       Y0, Y4, Y4
+	VMOVUPS      fc2d10000<>+0(SB), Y0
+	VMOVUPS      f42b20000<>+0(SB), Y5
+	VMAXPS       Y4, Y0, Y4
+	VMINPS       Y4, Y5, Y4
+	VMULPS       f3fb8aa3b<>+0(SB), Y4, Y0
+	VROUNDPS     $0x08, Y0, Y0
+	VFNMADD231PS f3f318000<>+0(SB), Y0, Y4
+	VFNMADD231PS fb95e8083<>+0(SB), Y0, Y4
+	VMOVUPS      f3ab511a7<>+0(SB), Y5
+	VFMADD213PS  f3c091d36<>+0(SB), Y4, Y5
+	VFMADD213PS  f3d2aac7a<>+0(SB), Y4, Y5
+	VFMADD213PS  f3e2aaa48<>+0(SB), Y4, Y5
+	VFMADD213PS  f3efffffe<>+0(SB), Y4, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y5
+	VFMADD213PS  f3f800000<>+0(SB), Y4, Y5
+	VCVTPS2DQ    Y0, Y0
+	VPSRAD       $0x01, Y0, Y4
+	VPSUBD       Y4, Y0, Y0
+	VPADDD       i0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPADDD       i0000007f<>+0(SB), Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      Y5, Y4
+	VMASKMOVPS   Y4, Y3, (AX)
+	VANDPS       Y3, Y4, Y4
+	VCVTPS2PD    X4, Y0
+	VADDPD       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X0, Y0
+	VADDPD       Y0, Y2, Y2
+
+expHalfRow_done:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func expRowWide(dst *float32, src *float32, n int, sub float32, by float32, ahead int) float64
 // Requires: AVX, AVX2, AVX512F, FMA3, MMX+, SSE2
 TEXT ·expRowWide(SB), NOSPLIT, $0-48
@@ -4277,6 +4386,196 @@ TEXT ·widenEverySecondWide(SB), NOSPLIT, $0-16
 	VPMOVDW   Z0, Y0
 	VCVTPH2PS Y0, Z0
 	VMOVUPS   Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func roundHalfRow(v *float32, n int)
+// Requires: AVX, F16C
+TEXT ·roundHalfRow(SB), NOSPLIT, $0-16
+	MOVQ v+0(FP), AX
+	MOVQ n+8(FP), CX
+
+roundHalfRow_four:
+	CMPQ      CX, $0x20
+	JL        roundHalfRow_loop
+	VMOVUPS   (AX), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, (AX)
+	VMOVUPS   32(AX), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VMOVUPS   64(AX), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VMOVUPS   96(AX), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x20, CX
+	JMP       roundHalfRow_four
+
+roundHalfRow_loop:
+	CMPQ      CX, $0x08
+	JL        roundHalfRow_tail
+	VMOVUPS   (AX), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, CX
+	JMP       roundHalfRow_loop
+
+roundHalfRow_tail:
+	TESTQ      CX, CX
+	JZ         roundHalfRow_done
+	LEAQ       tailmask<>+0(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    32(DX), Y0
+	VMASKMOVPS (AX), Y0, Y1
+	VCVTPS2PH  $0x00, Y1, X1
+	VCVTPH2PS  X1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+roundHalfRow_done:
+	VZEROUPPER
+	RET
+
+// func scaleHalfRow(v *float32, n int, by float32)
+// Requires: AVX, F16C
+TEXT ·scaleHalfRow(SB), NOSPLIT, $0-20
+	MOVQ         v+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS by+16(FP), Y0
+
+scaleHalfRow_four:
+	CMPQ      CX, $0x20
+	JL        scaleHalfRow_loop
+	VMOVUPS   (AX), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VCVTPH2PS X1, Y1
+	VMOVUPS   Y1, (AX)
+	VMOVUPS   32(AX), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VCVTPH2PS X1, Y1
+	VMOVUPS   Y1, 32(AX)
+	VMOVUPS   64(AX), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VCVTPH2PS X1, Y1
+	VMOVUPS   Y1, 64(AX)
+	VMOVUPS   96(AX), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VCVTPH2PS X1, Y1
+	VMOVUPS   Y1, 96(AX)
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x20, CX
+	JMP       scaleHalfRow_four
+
+scaleHalfRow_loop:
+	CMPQ      CX, $0x08
+	JL        scaleHalfRow_tail
+	VMOVUPS   (AX), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VCVTPH2PS X1, Y1
+	VMOVUPS   Y1, (AX)
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, CX
+	JMP       scaleHalfRow_loop
+
+scaleHalfRow_tail:
+	TESTQ      CX, CX
+	JZ         scaleHalfRow_done
+	LEAQ       tailmask<>+0(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    32(DX), Y1
+	VMASKMOVPS (AX), Y1, Y2
+	VMULPS     Y0, Y2, Y2
+	VCVTPS2PH  $0x00, Y2, X0
+	VCVTPH2PS  X0, Y2
+	VMASKMOVPS Y2, Y1, (AX)
+
+scaleHalfRow_done:
+	VZEROUPPER
+	RET
+
+// func addHalfRow(v *float32, x *float32, n int)
+// Requires: AVX, F16C
+TEXT ·addHalfRow(SB), NOSPLIT, $0-24
+	MOVQ v+0(FP), AX
+	MOVQ n+16(FP), CX
+	MOVQ x+8(FP), DX
+
+addHalfRow_four:
+	CMPQ      CX, $0x20
+	JL        addHalfRow_loop
+	VMOVUPS   (AX), Y0
+	VMOVUPS   (DX), Y1
+	VADDPS    Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, (AX)
+	VMOVUPS   32(AX), Y0
+	VMOVUPS   32(DX), Y1
+	VADDPS    Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VMOVUPS   64(AX), Y0
+	VMOVUPS   64(DX), Y1
+	VADDPS    Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VMOVUPS   96(AX), Y0
+	VMOVUPS   96(DX), Y1
+	VADDPS    Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x20, CX
+	JMP       addHalfRow_four
+
+addHalfRow_loop:
+	CMPQ      CX, $0x08
+	JL        addHalfRow_tail
+	VMOVUPS   (AX), Y0
+	VMOVUPS   (DX), Y1
+	VADDPS    Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, DX
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, CX
+	JMP       addHalfRow_loop
+
+addHalfRow_tail:
+	TESTQ      CX, CX
+	JZ         addHalfRow_done
+	LEAQ       tailmask<>+0(SB), BX
+	SHLQ       $0x02, CX
+	SUBQ       CX, BX
+	VMOVUPS    32(BX), Y0
+	VMASKMOVPS (AX), Y0, Y1
+	VMASKMOVPS (DX), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, X1
+	VCVTPH2PS  X1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+addHalfRow_done:
 	VZEROUPPER
 	RET
 

@@ -42,6 +42,39 @@ func widenEverySecondWide(dst *float32, src *uint16) { panic("kernel: no wide re
 func roundHalfWide(v *float32, n int)                { panic("kernel: no wide registers") }
 func geluRowWide(dst, src *float32, n int)           { panic("kernel: no wide registers") }
 
+// expHalfRow writes exp(src-sub), both rounded to float16, and returns the sum of what it wrote.
+func expHalfRow(dst, src *float32, n int, sub float32) float64 {
+	high := [1]float32{sub}
+	roundHalfRow(&high[0], 1)
+	copy(unsafe.Slice(dst, n), unsafe.Slice(src, n))
+	roundHalfRow(dst, n)
+	return expRow(dst, dst, n, high[0])
+}
+
+// roundHalfRow rounds n values to the nearest float16.
+func roundHalfRow(v *float32, n int) {
+	values := unsafe.Slice(v, n)
+	var h [256]uint16
+	for len(values) > 0 {
+		part := min(len(values), len(h))
+		Narrow(h[:part], values[:part])
+		Widen(values[:part], h[:part])
+		values = values[part:]
+	}
+}
+
+// scaleHalfRow multiplies n values by a factor and rounds them to the nearest float16.
+func scaleHalfRow(v *float32, n int, by float32) {
+	scaleRow(v, v, n, by)
+	roundHalfRow(v, n)
+}
+
+// addHalfRow adds x to n values and rounds them to the nearest float16.
+func addHalfRow(v, x *float32, n int) {
+	addRows(v, v, x, n)
+	roundHalfRow(v, n)
+}
+
 // packRows16 copies n rows of 16 values that begin ld bytes apart.
 func packRows16(dst, src *float32, ld, n int) {
 	step := ld / 4

@@ -44,14 +44,19 @@ func softmaxScaled(r []float32, by float32, ahead int) {
 
 // softmaxHalf is Softmax of a row rounded to float16, in place, itself rounded to float16. ahead is as for softmaxScaled.
 func softmaxHalf(r []float32, ahead int) {
-	if !useWide || len(r) == 0 {
+	if !useAsm || len(r) == 0 {
 		roundToHalf(r)
 		Softmax(r, r)
 		roundToHalf(r)
 		return
 	}
 	// Rounding keeps the order, so that the largest is rounded from the largest.
-	sum := expHalfRowWide(&r[0], &r[0], len(r), largest(r), 4*ahead)
+	var sum float64
+	if useWide {
+		sum = expHalfRowWide(&r[0], &r[0], len(r), largest(r), 4*ahead)
+	} else {
+		sum = expHalfRow(&r[0], &r[0], len(r), largest(r))
+	}
 	scaleToHalf(r, float32(1/sum))
 }
 

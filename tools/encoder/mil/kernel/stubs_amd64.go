@@ -42,6 +42,11 @@ func maxRowWide(src *float32, n int) float32
 //go:noescape
 func expRow(dst *float32, src *float32, n int, sub float32) float64
 
+// expHalfRow writes exp(src-sub, both rounded to float16) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
+//
+//go:noescape
+func expHalfRow(dst *float32, src *float32, n int, sub float32) float64
+
 // expRowWide writes exp(src*by-sub) and returns the sum of what it wrote, in eight float64 lanes added in a fixed tree.
 //
 //go:noescape
@@ -126,6 +131,21 @@ func everySecondWide(dst *float32, src *float32)
 //
 //go:noescape
 func widenEverySecondWide(dst *float32, src *uint16)
+
+// roundHalfRow rounds n values to the nearest float16. A signalling NaN becomes quiet.
+//
+//go:noescape
+func roundHalfRow(v *float32, n int)
+
+// scaleHalfRow multiplies n values by a factor and rounds them to the nearest float16. A signalling NaN becomes quiet.
+//
+//go:noescape
+func scaleHalfRow(v *float32, n int, by float32)
+
+// addHalfRow adds x to n values and rounds them to the nearest float16. A signalling NaN becomes quiet.
+//
+//go:noescape
+func addHalfRow(v *float32, x *float32, n int)
 
 // roundHalfWide rounds n values to the nearest float16. A signalling NaN becomes quiet.
 //

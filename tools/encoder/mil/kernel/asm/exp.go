@@ -65,6 +65,8 @@ func exp(xs ...VecVirtual) {
 func expRow(wide, halves bool) {
 	name, signature, of := "expRow", "func(dst, src *float32, n int, sub float32) float64", "src-sub"
 	switch {
+	case halves && !wide:
+		name, of = "expHalfRow", "src-sub, both rounded to float16"
 	case halves:
 		name, signature, of = "expHalfRowWide", "func(dst, src *float32, n int, sub float32, ahead int) float64", "src-sub, both rounded to float16"
 	case wide:

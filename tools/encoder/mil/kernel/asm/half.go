@@ -16,9 +16,44 @@ func toHalf(v VecVirtual) {
 	VCVTPH2PS(h, v)
 }
 
-// halfRows emits the rounding of float32 to float16 and back, in place, as it is and after an operation, and the widening of
-// rows. All take rows of any length: what does not fill a register is masked.
+// halfRows emits the rounding of float32 to float16 and back, in place, as it is and after an operation, in eight lanes.
 func halfRows() {
+	emit := func(name, signature, doc string, with func() (by func(v VecVirtual, disp int, mask VecVirtual), pointers []Register)) {
+		TEXT(name, NOSPLIT, signature)
+		Pragma("noescape")
+		Doc(doc + " A signalling NaN becomes quiet.")
+		v := Load(Param("v"), GP64())
+		n := Load(Param("n"), GP64())
+		by, pointers := with()
+		fourRows(name, n, append(pointers, v), func(disp int, mask VecVirtual) {
+			x := loadAt(v, disp, mask)
+			by(x, disp, mask)
+			toHalf(x)
+			storeAt(x, v, disp, mask)
+		})
+		VZEROUPPER()
+		RET()
+	}
+	emit("roundHalfRow", "func(v *float32, n int)", "roundHalfRow rounds n values to the nearest float16.",
+		func() (func(VecVirtual, int, VecVirtual), []Register) {
+			return func(VecVirtual, int, VecVirtual) {}, nil
+		})
+	emit("scaleHalfRow", "func(v *float32, n int, by float32)", "scaleHalfRow multiplies n values by a factor and rounds them to the nearest float16.",
+		func() (func(VecVirtual, int, VecVirtual), []Register) {
+			factor := YMM()
+			VBROADCASTSS(NewParamAddr("by", 16), factor)
+			return func(v VecVirtual, _ int, _ VecVirtual) { VMULPS(factor, v, v) }, nil
+		})
+	emit("addHalfRow", "func(v, x *float32, n int)", "addHalfRow adds x to n values and rounds them to the nearest float16.",
+		func() (func(VecVirtual, int, VecVirtual), []Register) {
+			x := Load(Param("x"), GP64())
+			return func(v VecVirtual, disp int, mask VecVirtual) { VADDPS(loadAt(x, disp, mask), v, v) }, []Register{x}
+		})
+}
+
+// halfRowsWide emits the same in sixteen lanes, and the widening of rows. All take rows of any length: what does not fill a
+// register is masked.
+func halfRowsWide() {
 	emit := func(name, signature, doc string, with func() (by func(v VecVirtual, mask Op), pointers []Register)) {
 		TEXT(name, NOSPLIT, signature)
 		Pragma("noescape")
