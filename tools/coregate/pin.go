@@ -298,7 +298,7 @@ count, and no setting of git takes part. Build in a folder outside of the tree.`
 			if len(p.Patches) > 0 {
 				return fmt.Errorf("pin %s has %d patches of its owner, and a tree with the compatibility patch alone is none of its: check source and patches by coregate pin verify", p.Name, len(p.Patches))
 			}
-			return reportReason(cmd, "patch on "+f.source, patch.VerifyTree(p, e.Patch, f.source), map[string]any{
+			return reportReason(cmd, "patch on "+f.source, patch.VerifyTree(p, e.Manifest, e.Patch, f.source), map[string]any{
 				"pin": p.Name, "tree": p.Tree, "patch_sha256": p.Patch.SHA256, "patched_file_sha256": p.PatchedFile.SHA256,
 			}, f.asJSON)
 		},

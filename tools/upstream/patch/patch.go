@@ -26,8 +26,10 @@ const MaxNamed = 10
 // the pinned tree with the patch applied; otherwise a [*reason.Error] of one of pin's codes, or an error
 // if the tree could not be read.
 //
+// m is the pin's manifest, by which files that differ are named where no clone is at hand; it may be nil.
+//
 // Call it before a build and again after it: a build inside the tree leaves files there, and is found.
-func VerifyTree(p *pin.Pin, patchBytes []byte, dir string) error {
+func VerifyTree(p *pin.Pin, m pin.Manifest, patchBytes []byte, dir string) error {
 	patch, err := pin.PinnedPatch(p, patchBytes)
 	if err != nil {
 		return err
@@ -60,7 +62,7 @@ func VerifyTree(p *pin.Pin, patchBytes []byte, dir string) error {
 		if converted := lineEnds(patch, content, err); converted != nil {
 			return converted
 		}
-		return dirty(p, dir, nodes, patch.Path+" does not hold the patch's lines")
+		return dirty(p, m, dir, nodes, patch.Path+" does not hold the patch's lines")
 	}
 	patched := nodes[i].ID
 	nodes[i].ID = pin.BlobID(original)
@@ -70,7 +72,7 @@ func VerifyTree(p *pin.Pin, patchBytes []byte, dir string) error {
 	}
 	if id != p.Tree {
 		nodes[i].ID = patched
-		return dirty(p, dir, nodes, "a tree that is "+id+" without the patch")
+		return dirty(p, m, dir, nodes, "a tree that is "+id+" without the patch")
 	}
 	// The tree's id is SHA-1; the pin also knows the patched file in SHA-256.
 	again, err := patch.Apply(original)
@@ -95,9 +97,15 @@ func lineEnds(p *pin.Patch, content []byte, reverted error) error {
 	return nil
 }
 
-// dirty names what differs, if the folder is a clone that still holds the pin's commit.
-func dirty(p *pin.Pin, dir string, nodes []pin.Node, found string) error {
+// dirty names what differs: of all files, if the folder is a clone that still holds the pin's commit, and otherwise of those
+// that the build reads.
+func dirty(p *pin.Pin, m pin.Manifest, dir string, nodes []pin.Node, found string) error {
 	differing, err := differences(p, dir, nodes)
+	if err != nil {
+		if some := m.Differing(pin.Dir(dir), p.PatchedFile); len(some) > 0 {
+			differing, err = some, nil
+		}
+	}
 	switch {
 	case err != nil:
 		found += " (no clone of the pin's commit is at hand to name the files: " + err.Error() + ")"

@@ -65,13 +65,13 @@ func patched(t *testing.T) (*pin.Pin, string) {
 
 func TestVerifyTree(t *testing.T) {
 	p, dir := patched(t)
-	if err := VerifyTree(p, []byte(thePatch), dir); err != nil {
+	if err := VerifyTree(p, nil, []byte(thePatch), dir); err != nil {
 		t.Errorf("clone: %v", err)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
 		t.Fatal(err)
 	}
-	if err := VerifyTree(p, []byte(thePatch), dir); err != nil {
+	if err := VerifyTree(p, nil, []byte(thePatch), dir); err != nil {
 		t.Errorf("folder without .git: %v", err)
 	}
 }
@@ -86,12 +86,12 @@ func TestVerifyTreeIsDeafToGit(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, ".git", "info", "attributes"), "* -text diff=none filter=none\n")
 	git(t, dir, "update-index", "--assume-unchanged", "src/x.c")
-	if err := VerifyTree(p, []byte(thePatch), dir); err != nil {
+	if err := VerifyTree(p, nil, []byte(thePatch), dir); err != nil {
 		t.Errorf("settings changed the answer: %v", err)
 	}
 	// The index is told not to look; a change is a change all the same.
 	write(t, filepath.Join(dir, "src", "x.c"), "y\n")
-	expect(t, VerifyTree(p, []byte(thePatch), dir), "TREE_UNVERIFIABLE", "src/x.c (changed)")
+	expect(t, VerifyTree(p, nil, []byte(thePatch), dir), "TREE_UNVERIFIABLE", "src/x.c (changed)")
 }
 
 func expect(t *testing.T, err error, code, text string) {
@@ -208,7 +208,7 @@ func TestVerifyTreeRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, dir := patched(t)
 			tc.spoil(t, dir)
-			expect(t, VerifyTree(p, []byte(thePatch), dir), tc.code, tc.text)
+			expect(t, VerifyTree(p, nil, []byte(thePatch), dir), tc.code, tc.text)
 		})
 	}
 }
@@ -228,7 +228,7 @@ func TestVerifyTreeHearsNoSettings(t *testing.T) {
 	t.Setenv("GIT_INDEX_FILE", "/nowhere")
 	t.Setenv("GIT_EXTERNAL_DIFF", "/bin/false")
 	for _, way := range []string{dir, dir + "/", dir + "/.", link} {
-		if err := VerifyTree(p, []byte(thePatch), way); err != nil {
+		if err := VerifyTree(p, nil, []byte(thePatch), way); err != nil {
 			t.Errorf("%s: %v", way, err)
 		}
 	}
@@ -238,7 +238,7 @@ func TestVerifyTreeHearsNoSettings(t *testing.T) {
 func TestVerifyTreeOfAFile(t *testing.T) {
 	p, dir := patched(t)
 	for _, path := range []string{filepath.Join(dir, "src/w.cpp"), filepath.Join(dir, "nowhere")} {
-		err := VerifyTree(p, []byte(thePatch), path)
+		err := VerifyTree(p, nil, []byte(thePatch), path)
 		var r *reason.Error
 		if err == nil || errors.As(err, &r) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v, want one that names it, and no verdict", path, err)
@@ -249,7 +249,25 @@ func TestVerifyTreeOfAFile(t *testing.T) {
 func TestVerifyTreeChecksThePatchFirst(t *testing.T) {
 	p, dir := patched(t)
 	sevenDigits := strings.Replace(thePatch, "2a95bdb1..cfe4ce9b", "2a95bdb..cfe4ce9", 1)
-	expect(t, VerifyTree(p, []byte(sevenDigits), dir), "PATCH_BYTES", "")
+	expect(t, VerifyTree(p, nil, []byte(sevenDigits), dir), "PATCH_BYTES", "")
 	p.PatchedFile.SHA256 = strings.Repeat("0", 64)
-	expect(t, VerifyTree(p, []byte(thePatch), dir), "PATCHED_FILE", pin.Digest([]byte(after)))
+	expect(t, VerifyTree(p, nil, []byte(thePatch), dir), "PATCHED_FILE", pin.Digest([]byte(after)))
+}
+
+// An unpacked archive has no commit to compare with; the manifest names the file, and what changed it.
+func TestVerifyTreeNamesByTheManifest(t *testing.T) {
+	p, dir := patched(t)
+	m := pin.Manifest{{Path: "src/w.cpp", SHA256: pin.Digest([]byte(before))}, {Path: "src/x.c", SHA256: pin.Digest([]byte("x\n"))}}
+	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if err := VerifyTree(p, m, []byte(thePatch), dir); err != nil {
+		t.Errorf("the patched tree: %v", err)
+	}
+	write(t, filepath.Join(dir, "src", "x.c"), "x\r\n")
+	expect(t, VerifyTree(p, m, []byte(thePatch), dir), "TREE_UNVERIFIABLE", "src/x.c (whose lines end with CRLF")
+	write(t, filepath.Join(dir, "src", "x.c"), "x\n")
+	write(t, filepath.Join(dir, "build", "w.o"), "o")
+	expect(t, VerifyTree(p, m, []byte(thePatch), dir), "TREE_UNVERIFIABLE", "no clone of the pin's commit")
+	expect(t, VerifyTree(p, m, []byte(strings.ReplaceAll(thePatch, "\n", "\r\n")), dir), "PATCH_BYTES", "whose lines end with CRLF")
 }

@@ -154,6 +154,9 @@ func (p *Patch) Revert(content []byte) ([]byte, error) {
 // PinnedPatch reads a patch and holds it against its pin: its bytes, and the one file that it touches.
 func PinnedPatch(p *Pin, patch []byte) (*Patch, error) {
 	if found := Digest(patch); found != p.Patch.SHA256 {
+		if how := Rewritten(patch, p.Patch.SHA256); how != "" {
+			found += ", " + how
+		}
 		return nil, reason.Errorf(reason.PatchBytes, p.Patch.Label, "SHA-256 "+p.Patch.SHA256, "%s", found)
 	}
 	parsed, err := ParsePatch(patch)
