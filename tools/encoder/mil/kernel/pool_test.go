@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -65,5 +66,23 @@ func TestPlaceMeetsEveryBlockOnce(t *testing.T) {
 				t.Fatalf("%v: blocks %v, expected each once", s, met)
 			}
 		}
+	}
+}
+
+// Workers that were kept leave when they are stopped; a second Start in between changes nothing.
+func TestStopLetsWorkersGo(t *testing.T) {
+	before := runtime.NumGoroutine()
+	p := NewPool(5)
+	for range 20 {
+		stop := p.Start()
+		p.Start()()
+		var done atomic.Int32
+		p.Run(30, func(_, _ int) { done.Add(1) })
+		if stop(); done.Load() != 30 || p.crew != nil {
+			t.Fatalf("%d of 30 done, crew %v", done.Load(), p.crew)
+		}
+	}
+	for runtime.NumGoroutine() > before { // or the test never ends
+		runtime.Gosched()
 	}
 }
