@@ -71,7 +71,14 @@ func TestCells(t *testing.T) {
 	for i, factor := range []float64{1, 2, 4} {
 		s := Sample(1)
 		s.StartedAt = []string{"2026-12-01T00:00:00Z", "2026-12-02T00:00:00Z", "2026-12-03T00:00:00Z"}[i]
-		EachRun(s, func(_ *measure.Arm, r *measure.Run) { r.Timings.Encode.MS *= factor })
+		EachRun(s, func(_ *measure.Arm, r *measure.Run) {
+			r.Timings.Encode.MS *= factor
+			if r.Kind == measure.Warm && r.Index >= 8 {
+				// The last of three: neither a mean nor a cold run among them leaves the median.
+				r.Timings.Encode.MS *= 5
+				r.Timings.TotalMS, r.WallSeconds = r.Timings.Encode.MS, r.Timings.Encode.MS/1000+1
+			}
+		})
 		subs = append(subs, s)
 	}
 	excluded := Sample(1)
@@ -87,6 +94,9 @@ func TestCells(t *testing.T) {
 	}
 	if got := c.Warm[measure.Encode]; got.Median != 2 || got.Low != 1 || got.High != 4 || got.N != 3 {
 		t.Errorf("warm %+v, want 2 (1 to 4)", got)
+	}
+	if got := c.Entries[0].Warm[measure.Encode]; got.Median != 1 || got.High != 5 || got.N != 3 {
+		t.Errorf("warm of one submission %+v, want the median 1 of three", got)
 	}
 	if got := c.Cold[measure.Encode]; got.Median != 6 {
 		t.Errorf("cold %+v, want 6: never averaged into the warm figure", got)

@@ -125,14 +125,14 @@ type weightFile struct {
 // modelPath is what paths in programs begin with.
 const modelPath = "@model_path/"
 
-// locate turns a blob path of a program into a name inside the artifact.
+// locate turns a blob path of a program into a name inside the artifact. One with ".." is refused, also where it comes back.
 func (w *weights) locate(p string) (string, error) {
 	rest, ok := strings.CutPrefix(p, modelPath)
 	if !ok {
 		return "", fmt.Errorf("weight file %q: expected a path that begins with %s: %w", p, modelPath, ErrOutside)
 	}
 	name := path.Join(w.base, rest)
-	if err := local(name); err != nil || strings.HasPrefix(rest, "/") {
+	if err := local(name); err != nil || strings.HasPrefix(rest, "/") || slices.Contains(strings.Split(rest, "/"), "..") {
 		return "", fmt.Errorf("weight file %q: %w", p, ErrOutside)
 	}
 	return name, nil
