@@ -32,12 +32,15 @@ func dequantizeWide(dst *float32, codes *byte, n int, zero, by float32) { panic(
 func dequantizeSignedWide(dst *float32, codes *byte, n int, zero, by float32) {
 	panic("kernel: no assembly")
 }
-func everySecondWide(dst, src *float32)                               { panic("kernel: no assembly") }
-func widenEverySecondWide(dst *float32, src *uint16)                  { panic("kernel: no assembly") }
-func expHalfRow(dst, src *float32, n int, sub float32) float64        { panic("kernel: no assembly") }
-func roundHalfRow(v *float32, n int)                                  { panic("kernel: no assembly") }
-func scaleHalfRow(v *float32, n int, by float32)                      { panic("kernel: no assembly") }
-func addHalfRow(v, x *float32, n int)                                 { panic("kernel: no assembly") }
+func everySecondWide(dst, src *float32)                        { panic("kernel: no assembly") }
+func widenEverySecondWide(dst *float32, src *uint16)           { panic("kernel: no assembly") }
+func expHalfRow(dst, src *float32, n int, sub float32) float64 { panic("kernel: no assembly") }
+func roundHalfRow(v *float32, n int)                           { panic("kernel: no assembly") }
+func scaleHalfRow(v *float32, n int, by float32)               { panic("kernel: no assembly") }
+func addHalfRow(v, x *float32, n int)                          { panic("kernel: no assembly") }
+func layerNormRowWide(dst, src, gamma, beta *float32, n int, eps float64) {
+	panic("kernel: no assembly")
+}
 func roundHalfWide(v *float32, n int)                                 { panic("kernel: no assembly") }
 func widenRows16(dst *float32, src *uint16, ld, n int)                { panic("kernel: no assembly") }
 func geluRowWide(dst, src *float32, n int)                            { panic("kernel: no assembly") }

@@ -3763,6 +3763,123 @@ lnout_done:
 DATA one<>+0(SB)/8, $0x3ff0000000000000
 GLOBL one<>(SB), RODATA|NOPTR, $8
 
+// func layerNormRowWide(dst *float32, src *float32, gamma *float32, beta *float32, n int, eps float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·layerNormRowWide(SB), NOSPLIT, $0-48
+	MOVQ       src+8(FP), AX
+	MOVQ       n+32(FP), CX
+	VXORPD     X0, X0, X0
+	VCVTSI2SDQ CX, X0, X0
+	VPXORQ     Z1, Z1, Z1
+
+layerNormRowWide_mean_loop:
+	CMPQ      CX, $0x08
+	JL        layerNormRowWide_mean_rest
+	VCVTPS2PD (AX), Z2
+	VADDPD    Z2, Z1, Z1
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, CX
+	JMP       layerNormRowWide_mean_loop
+
+layerNormRowWide_mean_rest:
+	TESTQ       CX, CX
+	JZ          layerNormRowWide_mean_all
+	MOVL        $0x0000ffff, DX
+	BZHIL       CX, DX, DX
+	KMOVW       DX, K1
+	VCVTPS2PD.Z (AX), K1, Z2
+	VADDPD      Z2, Z1, Z1
+
+layerNormRowWide_mean_all:
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X2
+	VPERMILPD     $0x01, X2, X1
+	VADDPD        X1, X2, X2
+	VDIVSD        X0, X2, X2
+	VBROADCASTSD  X2, Z1
+	MOVQ          src+8(FP), AX
+	MOVQ          n+32(FP), CX
+	VPXORQ        Z3, Z3, Z3
+
+layerNormRowWide_variance_loop:
+	CMPQ        CX, $0x08
+	JL          layerNormRowWide_variance_rest
+	VCVTPS2PD   (AX), Z2
+	VSUBPD      Z1, Z2, Z2
+	VFMADD231PD Z2, Z2, Z3
+	ADDQ        $0x20, AX
+	SUBQ        $0x08, CX
+	JMP         layerNormRowWide_variance_loop
+
+layerNormRowWide_variance_rest:
+	TESTQ       CX, CX
+	JZ          layerNormRowWide_variance_all
+	MOVL        $0x0000ffff, DX
+	BZHIL       CX, DX, DX
+	KMOVW       DX, K1
+	VCVTPS2PD.Z (AX), K1, Z2
+	VSUBPD.Z    Z1, Z2, K1, Z2
+	VFMADD231PD Z2, Z2, Z3
+
+layerNormRowWide_variance_all:
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPD        X2, X3, X2
+	VPERMILPD     $0x01, X2, X3
+	VADDPD        X3, X2, X2
+	VDIVSD        X0, X2, X2
+	VMOVSD        eps+40(FP), X0
+	VADDSD        X0, X2, X2
+	VSQRTSD       X2, X2, X2
+	VMOVSD        one<>+0(SB), X0
+	VDIVSD        X2, X0, X0
+	VBROADCASTSD  X0, Z2
+	MOVQ          src+8(FP), AX
+	MOVQ          n+32(FP), CX
+	MOVQ          dst+0(FP), DX
+	MOVQ          gamma+16(FP), BX
+	MOVQ          beta+24(FP), SI
+
+layerNormRowWide_out_loop:
+	CMPQ        CX, $0x08
+	JL          layerNormRowWide_out_rest
+	VCVTPS2PD   (AX), Z3
+	VSUBPD      Z1, Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTPS2PD   (SI), Z4
+	VCVTPS2PD   (BX), Z5
+	VFMADD213PD Z4, Z5, Z3
+	VCVTPD2PS   Z3, Y0
+	VMOVUPS     Y0, (DX)
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, DX
+	ADDQ        $0x20, BX
+	ADDQ        $0x20, SI
+	SUBQ        $0x08, CX
+	JMP         layerNormRowWide_out_loop
+
+layerNormRowWide_out_rest:
+	TESTQ       CX, CX
+	JZ          layerNormRowWide_out_all
+	MOVL        $0x0000ffff, DI
+	BZHIL       CX, DI, DI
+	KMOVW       DI, K1
+	VCVTPS2PD.Z (AX), K1, Z3
+	VSUBPD      Z1, Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTPS2PD.Z (SI), K1, Z1
+	VCVTPS2PD.Z (BX), K1, Z2
+	VFMADD213PD Z1, Z2, Z3
+	VCVTPD2PS   Z3, Y0
+	VMOVUPS     Z0, K1, (DX)
+
+layerNormRowWide_out_all:
+	VZEROUPPER
+	RET
+
 // func addRows(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·addRows(SB), NOSPLIT, $0-32

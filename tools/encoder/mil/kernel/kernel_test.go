@@ -66,6 +66,7 @@ func TestWideRowsGiveTheSameBytes(t *testing.T) {
 	}
 	for name, f := range map[string]func(dst, src []float32){
 		"softmax": Softmax, "exp": Exp, "gelu": Gelu,
+		"layer norm":             func(dst, src []float32) { LayerNorm(dst, src, operands(len(src), 3), operands(len(src), 4), 1e-5) },
 		"softmax times a factor": inPlace(func(v []float32) { softmaxScaled(v, 0.37, 0) }),
 		"softmax in float16":     inPlace(func(v []float32) { softmaxHalf(v, 0) }),
 		"rounding to float16":    inPlace(roundToHalf),

@@ -39,8 +39,11 @@ func dequantizeSignedWide(dst *float32, codes *byte, n int, zero, by float32) {
 }
 func everySecondWide(dst, src *float32)              { panic("kernel: no wide registers") }
 func widenEverySecondWide(dst *float32, src *uint16) { panic("kernel: no wide registers") }
-func roundHalfWide(v *float32, n int)                { panic("kernel: no wide registers") }
-func geluRowWide(dst, src *float32, n int)           { panic("kernel: no wide registers") }
+func layerNormRowWide(dst, src, gamma, beta *float32, n int, eps float64) {
+	panic("kernel: no wide registers")
+}
+func roundHalfWide(v *float32, n int)      { panic("kernel: no wide registers") }
+func geluRowWide(dst, src *float32, n int) { panic("kernel: no wide registers") }
 
 // expHalfRow writes exp(src-sub), both rounded to float16, and returns the sum of what it wrote.
 func expHalfRow(dst, src *float32, n int, sub float32) float64 {

@@ -132,6 +132,10 @@ func LayerNorm(dst, src, gamma, beta []float32, eps float64) {
 		return
 	}
 	_, _, _ = dst[n-1], gamma[n-1], beta[n-1]
+	if useWide {
+		layerNormRowWide(&dst[0], &src[0], &gamma[0], &beta[0], n, eps)
+		return
+	}
 	if useAsm {
 		layerNormRow(&dst[0], &src[0], &gamma[0], &beta[0], n, eps)
 		return

@@ -77,6 +77,11 @@ func geluRowWide(dst *float32, src *float32, n int)
 //go:noescape
 func layerNormRow(dst *float32, src *float32, gamma *float32, beta *float32, n int, eps float64)
 
+// layerNormRowWide normalises n values (population variance), then scales and shifts; n is at least 1.
+//
+//go:noescape
+func layerNormRowWide(dst *float32, src *float32, gamma *float32, beta *float32, n int, eps float64)
+
 // addRows writes x add y for n elements.
 //
 //go:noescape

@@ -31,6 +31,7 @@ func main() {
 	geluRow(false)
 	geluRow(true)
 	layerNormRow()
+	layerNormWide()
 	binaryRows()
 	half()
 	transposePack()

@@ -55,16 +55,8 @@ func layerNormRow() {
 			VFMADD231PD(d, d, squares[half])
 		})
 	})
-	dev, eps := sumLanes(squares[0], squares[1]), XMM()
-	VDIVSD(count.AsX(), dev, dev)
-	VMOVSD(NewParamAddr("eps", 40), eps)
-	VADDSD(eps, dev, dev)
-	VSQRTSD(dev, dev, dev)
-	// One division a row: a quotient and a product with the reciprocal differ by less than float32 shows.
-	inverse, scale := XMM(), YMM()
-	VMOVSD(one(), inverse)
-	VDIVSD(dev, inverse, inverse)
-	VBROADCASTSD(inverse, scale)
+	scale := YMM()
+	VBROADCASTSD(inverseDeviation(sumLanes(squares[0], squares[1]), count), scale)
 
 	Load(Param("src"), src)
 	Load(Param("n"), n)
@@ -93,6 +85,107 @@ func layerNormRow() {
 	})
 	VZEROUPPER()
 	RET()
+}
+
+// inverseDeviation emits 1/sqrt(squares/count+eps), at the lowest lane.
+func inverseDeviation(squares, count VecVirtual) VecVirtual {
+	eps := XMM()
+	VDIVSD(count.AsX(), squares, squares)
+	VMOVSD(NewParamAddr("eps", 40), eps)
+	VADDSD(eps, squares, squares)
+	VSQRTSD(squares, squares, squares)
+	// One division a row: a quotient and a product with the reciprocal differ by less than float32 shows.
+	inverse := XMM()
+	VMOVSD(one(), inverse)
+	VDIVSD(squares, inverse, inverse)
+	return inverse
+}
+
+// layerNormWide emits the same with all eight lanes in one register.
+func layerNormWide() {
+	const name = "layerNormRowWide"
+	TEXT(name, NOSPLIT, "func(dst, src, gamma, beta *float32, n int, eps float64)")
+	Pragma("noescape")
+	Doc(name + " normalises n values (population variance), then scales and shifts; n is at least 1.")
+	src := Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	count, zero := XMM(), XMM()
+	VXORPD(zero, zero, zero)
+	VCVTSI2SDQ(n, zero, count)
+
+	// value is eight values, or as many as there are, in float64.
+	value := func(p Register, mask Op) VecVirtual {
+		d := ZMM()
+		if mask == nil {
+			VCVTPS2PD(Mem{Base: p}, d)
+		} else {
+			VCVTPS2PD_Z(Mem{Base: p}, mask, d)
+		}
+		return d
+	}
+	total := func(lanes VecVirtual) VecVirtual {
+		upper := YMM()
+		VEXTRACTF64X4(Imm(1), lanes, upper)
+		return sumLanes(lanes.AsY().(VecVirtual), upper)
+	}
+	sums := ZMM()
+	VPXORQ(sums, sums, sums)
+	eightRows(name+"_mean", n, []Register{src}, func(mask Op) { VADDPD(value(src, mask), sums, sums) })
+	mean, m := ZMM(), total(sums)
+	VDIVSD(count, m, m)
+	VBROADCASTSD(m, mean)
+
+	Load(Param("src"), src)
+	Load(Param("n"), n)
+	squares := ZMM()
+	VPXORQ(squares, squares, squares)
+	eightRows(name+"_variance", n, []Register{src}, func(mask Op) {
+		d := value(src, mask)
+		if mask == nil {
+			VSUBPD(mean, d, d)
+		} else {
+			VSUBPD_Z(mean, d, mask, d)
+		}
+		VFMADD231PD(d, d, squares)
+	})
+	scale := ZMM()
+	VBROADCASTSD(inverseDeviation(total(squares), count), scale)
+
+	Load(Param("src"), src)
+	Load(Param("n"), n)
+	dst := Load(Param("dst"), GP64())
+	gamma := Load(Param("gamma"), GP64())
+	beta := Load(Param("beta"), GP64())
+	out := ZMM()
+	eightRows(name+"_out", n, []Register{src, dst, gamma, beta}, func(mask Op) {
+		d := value(src, mask)
+		VSUBPD(mean, d, d)
+		VMULPD(scale, d, d)
+		VFMADD213PD(value(beta, mask), value(gamma, mask), d)
+		VCVTPD2PS(d, out.AsY())
+		if mask == nil {
+			VMOVUPS(out.AsY(), Mem{Base: dst})
+		} else {
+			VMOVUPS(out, mask, Mem{Base: dst})
+		}
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// eightRows emits a loop over n elements: body while there are eight, then body once with a mask of the lanes that are left.
+func eightRows(label string, n Register, ptrs []Register, body func(mask Op)) {
+	Label(label + "_loop")
+	CMPQ(n, Imm(8))
+	JL(LabelRef(label + "_rest"))
+	body(nil)
+	for _, p := range ptrs {
+		ADDQ(Imm(32), p)
+	}
+	SUBQ(Imm(8), n)
+	JMP(LabelRef(label + "_loop"))
+	Label(label + "_rest")
+	rest(label, n, body)
 }
 
 // one is 1 as a float64 in read-only memory.
