@@ -120,32 +120,13 @@ func transposePack() {
 	ld := Load(Param("ld"), GP64())
 	n := Load(Param("n"), GP64())
 
-	// Rows 0..3, 4..7, 8..11, 12..15 have their own base; ld*3 is kept.
-	ld3 := GP64()
-	LEAQ(Mem{Base: ld, Index: ld, Scale: 2}, ld3)
-	base := [4]Register{src, GP64(), GP64(), GP64()}
-	for i := 1; i < 4; i++ {
-		LEAQ(Mem{Base: base[i-1], Index: ld, Scale: 4}, base[i])
-	}
-	row := func(b Register, i int) Mem {
-		m := Mem{Base: b}
-		switch i {
-		case 1:
-			m.Index, m.Scale = ld, 1
-		case 2:
-			m.Index, m.Scale = ld, 2
-		case 3:
-			m.Index, m.Scale = ld3, 1
-		}
-		return m
-	}
+	base, row := sixteenRows(src, ld)
 	// Once for all, since avo takes a register whose lower half is loaded for one that held something before.
 	r := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
 	four := func(n0 int) {
 		for half := 0; half < 2; half++ {
-			lo, hi := base[half*2], base[half*2+1]
 			for i := range r {
-				l, h := row(lo, i), row(hi, i)
+				l, h := row(8*half+i), row(8*half+4+i)
 				l.Disp, h.Disp = 4*n0, 4*n0
 				VMOVUPS(l, r[i].AsX())
 				VINSERTF128(Imm(1), h, r[i], r[i])
@@ -185,13 +166,7 @@ func transposePack() {
 	Label("pack_loop16")
 	CMPQ(n, Imm(16))
 	JL(LabelRef("pack_loop"))
-	for _, b := range base {
-		for i := 0; i < 4; i++ {
-			m := row(b, i)
-			m.Disp = ahead
-			PREFETCHT0(m)
-		}
-	}
+	fetchLines(row, ahead)
 	step(16)
 	JMP(LabelRef("pack_loop16"))
 	Label("pack_loop")
@@ -202,6 +177,38 @@ func transposePack() {
 	Label("pack_done")
 	VZEROUPPER()
 	RET()
+}
+
+// sixteenRows is where each of sixteen rows lies, which begin ld bytes apart: every fourth has a base of its own, and ld*3 is
+// kept.
+func sixteenRows(src, ld Register) (base [4]Register, row func(i int) Mem) {
+	ld3 := GP64()
+	LEAQ(Mem{Base: ld, Index: ld, Scale: 2}, ld3)
+	base = [4]Register{src, GP64(), GP64(), GP64()}
+	for i := 1; i < 4; i++ {
+		LEAQ(Mem{Base: base[i-1], Index: ld, Scale: 4}, base[i])
+	}
+	return base, func(i int) Mem {
+		m := Mem{Base: base[i/4]}
+		switch i % 4 {
+		case 1:
+			m.Index, m.Scale = ld, 1
+		case 2:
+			m.Index, m.Scale = ld, 2
+		case 3:
+			m.Index, m.Scale = ld3, 1
+		}
+		return m
+	}
+}
+
+// fetchLines asks for a cache line of each of sixteen rows.
+func fetchLines(row func(i int) Mem, ahead int) {
+	for i := 0; i < 16; i++ {
+		m := row(i)
+		m.Disp = ahead
+		PREFETCHT0(m)
+	}
 }
 
 // rowsPack emits the packing of rows of 16 values that lie apart, of float32 or of float16.

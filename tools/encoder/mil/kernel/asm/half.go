@@ -203,24 +203,7 @@ func transposeHalves() {
 	src := Load(Param("src"), GP64())
 	ld := Load(Param("ld"), GP64())
 	n := Load(Param("n"), GP64())
-	ld3 := GP64()
-	LEAQ(Mem{Base: ld, Index: ld, Scale: 2}, ld3)
-	base := [4]Register{src, GP64(), GP64(), GP64()}
-	for i := 1; i < 4; i++ {
-		LEAQ(Mem{Base: base[i-1], Index: ld, Scale: 4}, base[i])
-	}
-	row := func(i int) Mem {
-		m := Mem{Base: base[i/4]}
-		switch i % 4 {
-		case 1:
-			m.Index, m.Scale = ld, 1
-		case 2:
-			m.Index, m.Scale = ld, 2
-		case 3:
-			m.Index, m.Scale = ld3, 1
-		}
-		return m
-	}
+	base, row := sixteenRows(src, ld)
 	// All sixteen registers, by name: there is no other that AVX2 could use.
 	v, to := []VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7}, []VecPhysical{Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15}
 	// Sixteen rows are more than the processor foresees.
@@ -234,11 +217,7 @@ func transposeHalves() {
 	}
 	TESTQ(U32(31), n) // a cache line of each row has 32
 	JNZ(LabelRef(name + "_turn"))
-	for i := 0; i < 16; i++ {
-		m := row(i)
-		m.Disp = ahead
-		PREFETCHT0(m)
-	}
+	fetchLines(row, ahead)
 	Label(name + "_turn")
 	// To interleave rows i and i+4 moves the three bits of a place behind the first of the three of a row: done three times,
 	// places have become rows.
