@@ -1,5 +1,5 @@
 // Package processor says what instructions the processor of this machine has, so that a program built for more is
-// refused by name and does not die of an illegal instruction.
+// refused by name and does not die of an illegal instruction; and how much of the processors this process has taken.
 package processor
 
 import (

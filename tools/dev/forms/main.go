@@ -19,9 +19,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
@@ -138,8 +138,8 @@ func least(to *time.Duration, d time.Duration) {
 func once(ctx context.Context, path string, mel []float32, h ggml.Hyperparameters) (cost, []byte, error) {
 	runtime.GC() // of the form before
 	var c cost
-	at := processorTime()
-	lap := func(d *time.Duration) { now := processorTime(); *d, at = now-at, now }
+	at := processor.Time()
+	lap := func(d *time.Duration) { now := processor.Time(); *d, at = now-at, now }
 	e, err := evaluation.Load(path, 1)
 	if err != nil {
 		return c, nil, err
@@ -153,15 +153,6 @@ func once(ctx context.Context, path string, mel []float32, h ggml.Hyperparameter
 	output, err := e.Output(ctx, mel, h.Mels, h.MelFrames())
 	lap(&c.later)
 	return c, output, err
-}
-
-// processorTime is what this process has taken of the processors so far.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // the system knows it
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // agreement is the ratio of signal to noise of b against a, in dB.

@@ -18,9 +18,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
 	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
@@ -139,16 +139,7 @@ func once(ctx context.Context, e *reference.Encoder, w reference.Way, mel []floa
 		}
 	}()
 	runtime.GC() // of the evaluation before
-	at := processorTime()
+	at := processor.Time()
 	output, err = e.Encode(ctx, mel)
-	return output, processorTime() - at, err
-}
-
-// processorTime is what this process has taken of the processors so far.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // the system knows it
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return output, processor.Time() - at, err
 }

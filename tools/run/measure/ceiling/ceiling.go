@@ -8,8 +8,9 @@ import (
 	"math"
 	"runtime"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/coreml-gate/rules_coreml_gate/tools/base/processor"
 )
 
 // Ceiling is a machine's peak.
@@ -53,24 +54,15 @@ func Measure(kernel string, threads int, product Product, bufferBytes int64) Cei
 // rate repeats work for the window and returns how much would be done a second with all threads' processors.
 func rate(threads int, work func() float64) float64 {
 	work()
-	start, before, done := time.Now(), processorTime(), 0.0
+	start, before, done := time.Now(), processor.Time(), 0.0
 	for time.Since(start) < window {
 		done += work()
 	}
-	used := processorTime() - before
+	used := processor.Time() - before
 	if used <= 0 {
 		return 0
 	}
 	return done / used.Seconds() * float64(threads)
-}
-
-// processorTime is what this process used so far.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // read looks at every byte of the buffer, shared out among threads.
