@@ -39,7 +39,14 @@ func Read(data []byte) ([]Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Undress(all)
+	out, stripped, err := undress(all)
+	if err == nil && !stripped {
+		err = refuseRewritten(out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // prefix is what a program around the log puts before each line. Groups: tag names the writer, stream and part say
@@ -86,8 +93,15 @@ var prefixes = []prefix{
 	{name: "a quotation mark", pattern: regexp.MustCompile(`^>(?P<tag>)` + rest)},
 }
 
-// Undress takes prefixes off that are before every line, one around the other, and joins parts of lines.
+// Undress takes prefixes off that are before every line, one around the other, and joins parts of lines. The lines are of
+// [Read], or some of them.
 func Undress(all []Line) ([]Line, error) {
+	out, _, err := undress(all)
+	return out, err
+}
+
+// undress says whether it took anything off: lines behind a prefix were not looked at before.
+func undress(all []Line) (out []Line, stripped bool, err error) {
 	const layers = 3
 	for range layers {
 		inner, ok, err := undressRecords(all)
@@ -95,14 +109,17 @@ func Undress(all []Line) ([]Line, error) {
 			inner, ok, err = undressOnce(all)
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if !ok {
 			break
 		}
-		all = inner
+		all, stripped = inner, true
 	}
-	return all, refuseRewritten(all)
+	if stripped {
+		err = refuseRewritten(all)
+	}
+	return all, stripped, err
 }
 
 // undressOnce takes the first prefix off that is before every line, or one that no row knows before every line of the program.

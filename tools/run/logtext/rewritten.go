@@ -12,6 +12,8 @@ import (
 
 // rewriting is what a program between the log and its reader does to the characters of a line.
 type rewriting struct {
+	// marks are characters of which a rewritten line has one.
+	marks string
 	// found names it, and says what to do.
 	found string
 	// undo is a guess at the line before; it is used to recognise the rewriting, and never as the line.
@@ -26,17 +28,17 @@ const noBreak = "\u00a0"
 var hexadecimal = regexp.MustCompile(`=[0-9A-F]{2}`)
 
 var rewritings = []rewriting{
-	{"no-break spaces (U+00A0), as a web page or a word processor makes them" + giveTheFile, func(line string) string { return strings.ReplaceAll(line, noBreak, " ") }},
-	{"typographic quotation marks, as a word processor or a chat makes them" + giveTheFile, strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u2032", "'", "\u00b4", "'", "\u201c", "'", "\u201d", "'").Replace},
-	{"an HTML page's spelling of characters, such as &#39;" + giveTheFile, html.UnescapeString},
-	{"a web address's spelling of characters, such as %27" + giveTheFile, func(line string) string {
+	{noBreak, "no-break spaces (U+00A0), as a web page or a word processor makes them" + giveTheFile, func(line string) string { return strings.ReplaceAll(line, noBreak, " ") }},
+	{"\u2018\u2019\u201a\u201b\u2032\u00b4\u201c\u201d", "typographic quotation marks, as a word processor or a chat makes them" + giveTheFile, strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u2032", "'", "\u00b4", "'", "\u201c", "'", "\u201d", "'").Replace},
+	{"&", "an HTML page's spelling of characters, such as &#39;" + giveTheFile, html.UnescapeString},
+	{"%", "a web address's spelling of characters, such as %27" + giveTheFile, func(line string) string {
 		plain, err := url.PathUnescape(line)
 		if err != nil {
 			return line
 		}
 		return plain
 	}},
-	{"a mail's spelling of characters, such as =3D (quoted-printable): decode it", func(line string) string {
+	{"=", "a mail's spelling of characters, such as =3D (quoted-printable): decode it", func(line string) string {
 		return hexadecimal.ReplaceAllStringFunc(strings.TrimSuffix(line, "="), func(code string) string {
 			plain, err := url.PathUnescape("%" + code[1:])
 			if err != nil {
@@ -45,13 +47,16 @@ var rewritings = []rewriting{
 			return plain
 		})
 	}},
-	{"a program's spelling of characters, such as \\' or \\n" + giveTheFile, strings.NewReplacer(`\'`, `'`, `\"`, `"`, `\n`, "", `\r`, "").Replace},
-	{"marks at the ends of lines ($ or ^M, as cat -A and editors show them)" + giveTheFile, func(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "$"), "^M") }},
-	{"wide characters (such as U+FF1A for a colon)" + giveTheFile, narrow},
+	{`\`, "a program's spelling of characters, such as \\' or \\n" + giveTheFile, strings.NewReplacer(`\'`, `'`, `\"`, `"`, `\n`, "", `\r`, "").Replace},
+	{"$M", "marks at the ends of lines ($ or ^M, as cat -A and editors show them)" + giveTheFile, func(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "$"), "^M") }},
+	{"", "wide characters (such as U+FF1A for a colon)" + giveTheFile, narrow},
 }
 
 // narrow replaces the full-width forms of ASCII.
 func narrow(line string) string {
+	if !strings.ContainsAny(line, "\u3000\uff07\uff1a\uff1d\uff08\uff3f") {
+		return line
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= '\uff01' && r <= '\uff5e':
@@ -73,6 +78,9 @@ func refuseRewritten(all []Line) error {
 			r, _ := utf8.DecodeRuneInString(line.Text[at:])
 			return refuse("lines that end with %U in line %d: save the file with line feeds", r, line.Number)
 		}
+		if !whispercpp.Mentions(line.Text) {
+			continue
+		}
 		if proves(line.Text) {
 			if i+1 < len(all) && brokenSystemInfo(line.Text, all[i+1].Text) {
 				return broken(line)
@@ -80,6 +88,9 @@ func refuseRewritten(all []Line) error {
 			continue
 		}
 		for _, r := range rewritings {
+			if r.marks != "" && !strings.ContainsAny(line.Text, r.marks) {
+				continue
+			}
 			if undone := r.undo(line.Text); undone != line.Text && proves(undone) {
 				return refuse("in line %d %s", line.Number, r.found)
 			}

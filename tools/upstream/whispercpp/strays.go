@@ -40,10 +40,26 @@ func Stray(text string) string {
 // Begin is where a line of the program that a judge reads begins within a text, as far as its first words can show; -1 where
 // none does.
 func Begin(text string) int {
+	if !Mentions(text) {
+		return -1
+	}
 	if at := begins.FindStringIndex(text); at != nil {
 		return at[0]
 	}
 	return -1
+}
+
+// words are in every line that a judge reads, however another program wrote its other characters.
+var words = []string{"whisper", "system_info", "main", "coreml_", "error"}
+
+// Mentions says, quickly, that a text may hold a line of the program that a judge reads.
+func Mentions(text string) bool {
+	for _, word := range words {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // EmulatedBy names what wrote a line of the emulated lane's: coreml_double or coreml_stand_in; "" for other lines.
