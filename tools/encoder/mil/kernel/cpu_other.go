@@ -32,13 +32,19 @@ func dequantizeWide(dst *float32, codes *byte, n int, zero, by float32) { panic(
 func dequantizeSignedWide(dst *float32, codes *byte, n int, zero, by float32) {
 	panic("kernel: no assembly")
 }
-func everySecondWide(dst, src *float32)                        { panic("kernel: no assembly") }
-func widenEverySecondWide(dst *float32, src *uint16)           { panic("kernel: no assembly") }
 func expHalfRow(dst, src *float32, n int, sub float32) float64 { panic("kernel: no assembly") }
 func roundHalfRow(v *float32, n int)                           { panic("kernel: no assembly") }
 func scaleHalfRow(v *float32, n int, by float32)               { panic("kernel: no assembly") }
 func addHalfRow(v, x *float32, n int)                          { panic("kernel: no assembly") }
 func layerNormRowWide(dst, src, gamma, beta *float32, n int, eps float64) {
+	panic("kernel: no assembly")
+}
+func windowsWide(dst, src *float32, ld, channels, taps int)    { panic("kernel: no assembly") }
+func windowsTwoWide(dst, src *float32, ld, channels, taps int) { panic("kernel: no assembly") }
+func widenWindowsWide(dst *float32, src *uint16, ld, channels, taps int) {
+	panic("kernel: no assembly")
+}
+func widenWindowsTwoWide(dst *float32, src *uint16, ld, channels, taps int) {
 	panic("kernel: no assembly")
 }
 func roundHalfWide(v *float32, n int)                                 { panic("kernel: no assembly") }

@@ -4482,27 +4482,126 @@ widenRows16_done:
 	VZEROUPPER
 	RET
 
-// func everySecondWide(dst *float32, src *float32)
+// func windowsWide(dst *float32, src *float32, ld int, channels int, taps int)
 // Requires: AVX, AVX512F
-TEXT ·everySecondWide(SB), NOSPLIT, $0-16
-	MOVQ      dst+0(FP), AX
-	MOVQ      src+8(FP), CX
-	VMOVDQU32 (CX), Z0
-	VPMOVQD   Z0, (AX)
-	VMOVDQU32 64(CX), Z0
-	VPMOVQD   Z0, 32(AX)
+TEXT ·windowsWide(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ channels+24(FP), BX
+
+windowsWide_channel:
+	MOVQ taps+32(FP), DI
+	MOVQ CX, SI
+
+windowsWide_tap:
+	VMOVUPS (SI), Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x04, SI
+	DECQ    DI
+	JNZ     windowsWide_tap
+	ADDQ    DX, CX
+	DECQ    BX
+	JNZ     windowsWide_channel
 	VZEROUPPER
 	RET
 
-// func widenEverySecondWide(dst *float32, src *uint16)
+// func windowsTwoWide(dst *float32, src *float32, ld int, channels int, taps int)
 // Requires: AVX, AVX512F
-TEXT ·widenEverySecondWide(SB), NOSPLIT, $0-16
+TEXT ·windowsTwoWide(SB), NOSPLIT, $0-40
 	MOVQ      dst+0(FP), AX
 	MOVQ      src+8(FP), CX
-	VMOVDQU32 (CX), Z0
+	MOVQ      ld+16(FP), DX
+	MOVQ      channels+24(FP), BX
+	VMOVDQU32 evens<>+0(SB), Z0
+
+windowsTwoWide_channel:
+	MOVQ taps+32(FP), DI
+	MOVQ CX, SI
+
+windowsTwoWide_tap:
+	VMOVUPS   (SI), Z1
+	VMOVAPS   Z0, Z2
+	VPERMI2PS 64(SI), Z1, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x04, SI
+	DECQ      DI
+	JNZ       windowsTwoWide_tap
+	ADDQ      DX, CX
+	DECQ      BX
+	JNZ       windowsTwoWide_channel
+	VZEROUPPER
+	RET
+
+DATA evens<>+0(SB)/4, $0x00000000
+DATA evens<>+4(SB)/4, $0x00000002
+DATA evens<>+8(SB)/4, $0x00000004
+DATA evens<>+12(SB)/4, $0x00000006
+DATA evens<>+16(SB)/4, $0x00000008
+DATA evens<>+20(SB)/4, $0x0000000a
+DATA evens<>+24(SB)/4, $0x0000000c
+DATA evens<>+28(SB)/4, $0x0000000e
+DATA evens<>+32(SB)/4, $0x00000010
+DATA evens<>+36(SB)/4, $0x00000012
+DATA evens<>+40(SB)/4, $0x00000014
+DATA evens<>+44(SB)/4, $0x00000016
+DATA evens<>+48(SB)/4, $0x00000018
+DATA evens<>+52(SB)/4, $0x0000001a
+DATA evens<>+56(SB)/4, $0x0000001c
+DATA evens<>+60(SB)/4, $0x0000001e
+GLOBL evens<>(SB), RODATA|NOPTR, $64
+
+// func widenWindowsWide(dst *float32, src *uint16, ld int, channels int, taps int)
+// Requires: AVX, AVX512F
+TEXT ·widenWindowsWide(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ channels+24(FP), BX
+
+widenWindowsWide_channel:
+	MOVQ taps+32(FP), DI
+	MOVQ CX, SI
+
+widenWindowsWide_tap:
+	VCVTPH2PS (SI), Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x02, SI
+	DECQ      DI
+	JNZ       widenWindowsWide_tap
+	ADDQ      DX, CX
+	DECQ      BX
+	JNZ       widenWindowsWide_channel
+	VZEROUPPER
+	RET
+
+// func widenWindowsTwoWide(dst *float32, src *uint16, ld int, channels int, taps int)
+// Requires: AVX, AVX512F
+TEXT ·widenWindowsTwoWide(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	MOVQ channels+24(FP), BX
+
+widenWindowsTwoWide_channel:
+	MOVQ taps+32(FP), DI
+	MOVQ CX, SI
+
+widenWindowsTwoWide_tap:
+	VMOVDQU32 (SI), Z0
 	VPMOVDW   Z0, Y0
 	VCVTPH2PS Y0, Z0
 	VMOVUPS   Z0, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x02, SI
+	DECQ      DI
+	JNZ       widenWindowsTwoWide_tap
+	ADDQ      DX, CX
+	DECQ      BX
+	JNZ       widenWindowsTwoWide_channel
 	VZEROUPPER
 	RET
 

@@ -254,6 +254,8 @@ func TestWindows(t *testing.T) {
 		{Height: 1, Width: 20, KernelH: 1, KernelW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, PadLeft: 1, OutH: 1, OutW: 20},
 		{Height: 1, Width: 20, KernelH: 1, KernelW: 3, StrideH: 1, StrideW: 2, DilationH: 1, DilationW: 1, PadLeft: 1, OutH: 1, OutW: 10},
 		{Height: 1, Width: 120, KernelH: 1, KernelW: 3, StrideH: 1, StrideW: 2, DilationH: 1, DilationW: 1, PadLeft: 1, OutH: 1, OutW: 60},
+		{Height: 1, Width: 64, KernelH: 1, KernelW: 3, StrideH: 1, StrideW: 2, DilationH: 1, DilationW: 1, PadLeft: 1, OutH: 1, OutW: 32}, // up to the memory's end
+		{Height: 1, Width: 60, KernelH: 1, KernelW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, PadLeft: 1, OutH: 1, OutW: 60},
 		{Height: 7, Width: 9, KernelH: 3, KernelW: 2, StrideH: 2, StrideW: 1, DilationH: 1, DilationW: 3, PadTop: 1, PadLeft: 2, OutH: 4, OutW: 8},
 		{Height: 5, Width: 40, KernelH: 1, KernelW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 5, OutW: 40},
 	}

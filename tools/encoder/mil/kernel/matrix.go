@@ -131,7 +131,14 @@ type Windows struct {
 func (w *Windows) pack(dst, _ []float32, k0, kn, j0, jn, lanes int) {
 	taps := w.KernelH * w.KernelW
 	channel, tap := k0/taps, k0%taps
-	for k := range kn {
+	for k := 0; k < kn; k++ {
+		if tap == 0 && useWide {
+			whole := w.packChannels(dst[k*lanes:], channel, (kn-k)/taps, j0, jn, lanes)
+			channel += whole
+			if k += whole * taps; k == kn {
+				break
+			}
+		}
 		dy := tap/w.KernelW*w.DilationH - w.PadTop
 		dx := tap%w.KernelW*w.DilationW - w.PadLeft
 		row := dst[k*lanes : (k+1)*lanes]
@@ -153,6 +160,36 @@ func (w *Windows) pack(dst, _ []float32, k0, kn, j0, jn, lanes int) {
 	}
 }
 
+// packChannels packs whole channels of a convolution over one dimension, at positions whose windows lie within the input, and
+// returns how many of them it packed: none where there is another way to be gone, and not those at the end of the memory.
+func (w *Windows) packChannels(dst []float32, channel, channels, j0, jn, lanes int) int {
+	step, taps := w.StrideW, w.KernelW
+	x := j0*step - w.PadLeft
+	if lanes != tileCols || jn != tileCols || w.Height != 1 || w.OutH != 1 || w.KernelH != 1 || w.PadTop != 0 || step > 2 || w.DilationW != 1 ||
+		x < 0 || x+(jn-1)*step+taps > w.Width {
+		return 0
+	}
+	first := channel*w.Width + x
+	for channels > 0 && first+(channels-1)*w.Width+taps-1+tileCols*step > max(len(w.F32), len(w.F16)) {
+		channels--
+	}
+	if channels == 0 {
+		return 0
+	}
+	_ = dst[channels*taps*tileCols-1]
+	switch {
+	case w.F32 == nil && step == 1:
+		widenWindowsWide(&dst[0], &w.F16[first], 2*w.Width, channels, taps)
+	case w.F32 == nil:
+		widenWindowsTwoWide(&dst[0], &w.F16[first], 2*w.Width, channels, taps)
+	case step == 1:
+		windowsWide(&dst[0], &w.F32[first], 4*w.Width, channels, taps)
+	default:
+		windowsTwoWide(&dst[0], &w.F32[first], 4*w.Width, channels, taps)
+	}
+	return channels
+}
+
 // gather fills dst from the input row at base, from column x on; columns outside it are zero.
 func (w *Windows) gather(dst []float32, base, x int) {
 	step := w.StrideW
@@ -167,12 +204,6 @@ func (w *Windows) gather(dst []float32, base, x int) {
 	clear(dst[inside:])
 	switch dst = dst[:inside]; {
 	case inside == 0:
-	case useWide && step == 2 && inside == 16 && base+x+32 <= max(len(w.F32), len(w.F16)):
-		if w.F32 == nil {
-			widenEverySecondWide(&dst[0], &w.F16[base+x])
-		} else {
-			everySecondWide(&dst[0], &w.F32[base+x])
-		}
 	case w.F32 == nil:
 		WidenStrided(dst, w.F16[base+x:], step)
 	case step == 1:

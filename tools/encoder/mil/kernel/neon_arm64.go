@@ -37,9 +37,15 @@ func dequantizeWide(dst *float32, codes *byte, n int, zero, by float32) {
 func dequantizeSignedWide(dst *float32, codes *byte, n int, zero, by float32) {
 	panic("kernel: no wide registers")
 }
-func everySecondWide(dst, src *float32)              { panic("kernel: no wide registers") }
-func widenEverySecondWide(dst *float32, src *uint16) { panic("kernel: no wide registers") }
 func layerNormRowWide(dst, src, gamma, beta *float32, n int, eps float64) {
+	panic("kernel: no wide registers")
+}
+func windowsWide(dst, src *float32, ld, channels, taps int)    { panic("kernel: no wide registers") }
+func windowsTwoWide(dst, src *float32, ld, channels, taps int) { panic("kernel: no wide registers") }
+func widenWindowsWide(dst *float32, src *uint16, ld, channels, taps int) {
+	panic("kernel: no wide registers")
+}
+func widenWindowsTwoWide(dst *float32, src *uint16, ld, channels, taps int) {
 	panic("kernel: no wide registers")
 }
 func roundHalfWide(v *float32, n int)      { panic("kernel: no wide registers") }

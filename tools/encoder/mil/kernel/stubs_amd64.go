@@ -127,15 +127,29 @@ func packRows16(dst *float32, src *float32, ld int, n int)
 //go:noescape
 func widenRows16(dst *float32, src *uint16, ld int, n int)
 
-// everySecondWide writes dst[j] = src[2*j] for j below 16. It reads 32 values.
+// windowsWide writes sixteen values for each channel and tap: those that lie one behind the other from the tap's place on in the channel.
+// Channels begin ld bytes apart, taps one value. 16 values are read for each.
 //
 //go:noescape
-func everySecondWide(dst *float32, src *float32)
+func windowsWide(dst *float32, src *float32, ld int, channels int, taps int)
 
-// widenEverySecondWide writes dst[j] = src[2*j] widened for j below 16. It reads 32 values.
+// windowsTwoWide writes sixteen values for each channel and tap: those that lie two apart from the tap's place on in the channel.
+// Channels begin ld bytes apart, taps one value. 32 values are read for each.
 //
 //go:noescape
-func widenEverySecondWide(dst *float32, src *uint16)
+func windowsTwoWide(dst *float32, src *float32, ld int, channels int, taps int)
+
+// widenWindowsWide writes sixteen values for each channel and tap: those widened that lie one behind the other from the tap's place on in the channel.
+// Channels begin ld bytes apart, taps one value. 16 values are read for each.
+//
+//go:noescape
+func widenWindowsWide(dst *float32, src *uint16, ld int, channels int, taps int)
+
+// widenWindowsTwoWide writes sixteen values for each channel and tap: those widened that lie two apart from the tap's place on in the channel.
+// Channels begin ld bytes apart, taps one value. 32 values are read for each.
+//
+//go:noescape
+func widenWindowsTwoWide(dst *float32, src *uint16, ld int, channels int, taps int)
 
 // roundHalfRow rounds n values to the nearest float16. A signalling NaN becomes quiet.
 //

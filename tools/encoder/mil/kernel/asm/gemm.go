@@ -252,32 +252,3 @@ func rowsPack(halves bool) {
 	VZEROUPPER()
 	RET()
 }
-
-// everySecond emits the reading of 16 values that lie two apart, of float32 or of float16.
-func everySecond(halves bool) {
-	name, signature, of := "everySecondWide", "func(dst, src *float32)", "src[2*j]"
-	if halves {
-		name, signature, of = "widenEverySecondWide", "func(dst *float32, src *uint16)", "src[2*j] widened"
-	}
-	TEXT(name, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(name + " writes dst[j] = " + of + " for j below 16. It reads 32 values.")
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	// What lies first in a pair is its lower half.
-	if halves {
-		pairs, v := ZMM(), ZMM()
-		VMOVDQU32(Mem{Base: src}, pairs)
-		VPMOVDW(pairs, pairs.AsY())
-		VCVTPH2PS(pairs.AsY(), v)
-		VMOVUPS(v, Mem{Base: dst})
-	} else {
-		for i := 0; i < 2; i++ {
-			pairs := ZMM()
-			VMOVDQU32(Mem{Base: src, Disp: 64 * i}, pairs)
-			VPMOVQD(pairs, Mem{Base: dst, Disp: 32 * i})
-		}
-	}
-	VZEROUPPER()
-	RET()
-}
