@@ -40,6 +40,12 @@ func code(n int) func(*evidence.Evidence) {
 	return exit(evidence.Exit{Kind: evidence.ExitCode, Code: n})
 }
 
+// cutAfter is the good log up to a line, with it.
+func cutAfter(line string) string {
+	head, _, _ := strings.Cut(evidencetest.Stderr("coreml"), line)
+	return head + line
+}
+
 // TestVerdicts bends good runs, one thing at a time: each bend has its own reason.
 func TestVerdicts(t *testing.T) {
 	none := func(*evidence.Evidence) {}
@@ -114,6 +120,30 @@ func TestVerdicts(t *testing.T) {
 			code(134)(e)
 			evidencetest.SetStreams(e, "terminate called after throwing an instance of 'std::invalid_argument'\n  what():  stoi\n", "")
 		}, reason.Unknown, "BAD_NUMBER"},
+		{"no memory, in C++'s words", "coreml", func(e *evidence.Evidence) {
+			code(134)(e)
+			evidencetest.SetStreams(e, cutAfter(loadedLine)+"libc++abi: terminating due to uncaught exception of type std::bad_alloc\n", "")
+		}, reason.Unknown, "OUT_OF_MEMORY"},
+		{"no memory, in another library's words", "coreml", func(e *evidence.Evidence) {
+			exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 6})(e)
+			evidencetest.SetStreams(e, cutAfter(loadedLine)+"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n", "")
+		}, reason.Unknown, "OUT_OF_MEMORY"},
+		{"no memory for a heap of Metal's", "coreml", func(e *evidence.Evidence) {
+			exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 6})(e)
+			evidencetest.SetStreams(e, cutAfter(loadedLine)+"MemrefBufferizationRuntime.mm:202: error 'createMemrefHeap: newHeapWithDescriptor returned nil\n  (size=3847225344, manualPlacement=1)'\n", "")
+		}, reason.Unknown, "OUT_OF_MEMORY"},
+		{"no memory for a buffer of ggml's", "coreml", func(e *evidence.Evidence) {
+			exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 11})(e)
+			evidencetest.SetStreams(e, cutAfter(loadedLine)+"ggml_gallocr_reserve_n: failed to allocate CPU buffer of size 1073741824\n", "")
+		}, reason.Unknown, "OUT_OF_MEMORY"},
+		{"an abort without a word of memory", "coreml", func(e *evidence.Evidence) {
+			exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 6})(e)
+			evidencetest.SetStreams(e, cutAfter(loadedLine), "")
+		}, reason.Failed, "CRASH_SIGNAL"},
+		{"a canary without memory", "canary", func(e *evidence.Evidence) {
+			code(134)(e)
+			evidencetest.SetStreams(e, "libc++abi: terminating due to uncaught exception of type std::bad_alloc\n", "")
+		}, reason.Unknown, "OUT_OF_MEMORY"},
 		{"no words", "coreml", func(e *evidence.Evidence) {
 			evidencetest.SetStreams(e, evidencetest.Stderr("coreml"), "\n\n")
 		}, reason.Failed, "TRANSCRIPT_EMPTY"},
