@@ -136,6 +136,27 @@ func TestVerdicts(t *testing.T) {
 			exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 11})(e)
 			evidencetest.SetStreams(e, cutAfter(loadedLine)+"ggml_gallocr_reserve_n: failed to allocate CPU buffer of size 1073741824\n", "")
 		}, reason.Unknown, "OUT_OF_MEMORY"},
+		{"killed, and the kernel says for memory", "coreml", func(e *evidence.Evidence) {
+			exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 9})(e)
+			evidencetest.SetStreams(e, cutAfter(loadedLine)+"memory.events: oom_kill 1\n", "")
+		}, reason.Unknown, "OUT_OF_MEMORY"},
+		{"no memory for the model, and no context", "coreml", func(e *evidence.Evidence) {
+			code(3)(e)
+			evidencetest.SetStreams(e, "whisper_init_from_file_with_params_no_state: loading model from 'ggml-model.bin'\nggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 1073741824\n"+
+				"error: failed to initialize whisper context\n", "")
+		}, reason.Unknown, "OUT_OF_MEMORY"},
+		{"no context, and no line of the library", "coreml", func(e *evidence.Evidence) {
+			code(3)(e)
+			evidencetest.SetStreams(e, "error: failed to initialize whisper context\n", "")
+		}, reason.Unknown, "LOG_SILENCED"},
+		{"a crash's words and an exit code", "coreml", func(e *evidence.Evidence) {
+			code(1)(e)
+			evidencetest.SetStreams(e, cutAfter(loadedLine)+"GGML_ASSERT(n > 0) failed\n", "")
+		}, reason.Failed, "CRASH_CONTRADICTS_EXIT"},
+		{"an abort of the plan's reader", "coreml", func(e *evidence.Evidence) {
+			exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 6})(e)
+			evidencetest.SetStreams(e, "It is not a valid .mlmodelc file.\n", "")
+		}, reason.Unknown, "PLAN_READER_ABORTED"},
 		{"an abort without a word of memory", "coreml", func(e *evidence.Evidence) {
 			exit(evidence.Exit{Kind: evidence.ExitSignal, Signal: 6})(e)
 			evidencetest.SetStreams(e, cutAfter(loadedLine), "")
