@@ -186,7 +186,7 @@ func TestGroup(t *testing.T) {
 	}
 	s := Watch(cmd.Process.Pid, time.Now())
 	var p Process
-	for range 600 {
+	for range 6000 {
 		var ok bool
 		if p, ok = Group(cmd.Process.Pid); ok && p.Footprint > 28<<20 {
 			break
