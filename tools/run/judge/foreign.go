@@ -194,11 +194,11 @@ var holders = []struct {
 	name string
 	line *regexp.Regexp
 }{
-	{"whisper-server", regexp.MustCompile(`^whisper server listening at |^operator\(\): processing '|^Received request: |^Running whisper\.cpp inference on |^error: no '(?:model|file)' field in the request`)},
-	{"whisper-stream", regexp.MustCompile(`^main: processing \d+ samples \(step = |^main: using VAD, will transcribe on speech activity|^### Transcription \d+ `)},
+	{"whisper-server", regexp.MustCompile(`^(?:whisper server listening at |operator\(\): processing '|Received request: |Running whisper\.cpp inference on |error: no '(?:model|file)' field in the request)`)},
+	{"whisper-stream", regexp.MustCompile(`^(?:main: processing \d+ samples \(step = |main: using VAD, will transcribe on speech activity|### Transcription \d+ )`)},
 	{"whisper-bench", regexp.MustCompile(`^If you wish, you can submit these results here:`)},
-	{"whisper-command or whisper-talk-llama", regexp.MustCompile(`^main: processing, \d+ threads, |^process_(?:command_list|general_transcription|guided_transcription): `)},
-	{"another program", regexp.MustCompile(`^\[Start speaking\]|^Progress: +\d+ ?%`)},
+	{"whisper-command or whisper-talk-llama", regexp.MustCompile(`^(?:main: processing, \d+ threads, |process_(?:command_list|general_transcription|guided_transcription): )`)},
+	{"another program", regexp.MustCompile(`^(?:\[Start speaking\]|Progress: +\d+ ?%)`)},
 }
 
 // holder names the other program that a log given by hand is of, and a line that shows it.

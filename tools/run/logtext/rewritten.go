@@ -81,8 +81,8 @@ func refuseRewritten(all []Line) error {
 		if !whispercpp.Mentions(line.Text) {
 			continue
 		}
-		if proves(line.Text) {
-			if i+1 < len(all) && brokenSystemInfo(line.Text, all[i+1].Text) {
+		if l, ok := whispercpp.ReadLine(line.Text); ok && provesSomething(l) {
+			if i+1 < len(all) && brokenSystemInfo(l, all[i+1].Text) {
 				return broken(line)
 			}
 			continue
@@ -103,12 +103,11 @@ func refuseRewritten(all []Line) error {
 }
 
 // brokenSystemInfo says that a line's word about COREML is only whole with the next line.
-func brokenSystemInfo(line, next string) bool {
-	l, _ := whispercpp.ReadLine(line)
+func brokenSystemInfo(l whispercpp.Line, next string) bool {
 	if l.Kind != whispercpp.LineSystemInfo || l.CoreML != whispercpp.SwitchAbsent || whispercpp.Begin(next) >= 0 {
 		return false
 	}
-	whole, _ := whispercpp.ReadLine(line + next)
+	whole, _ := whispercpp.ReadLine(l.Text + next)
 	return whole.CoreML != whispercpp.SwitchAbsent
 }
 
@@ -119,5 +118,7 @@ func broken(line Line) error {
 // proves says that a line is one of the program's that proves something, whole.
 func proves(text string) bool {
 	l, ok := whispercpp.ReadLine(text)
-	return ok && l.By != whispercpp.System && !l.Kind.General()
+	return ok && provesSomething(l)
 }
+
+func provesSomething(l whispercpp.Line) bool { return l.By != whispercpp.System && !l.Kind.General() }

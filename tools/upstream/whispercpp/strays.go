@@ -24,10 +24,10 @@ var emulates = regexp.MustCompile(`^` + emulation)
 // stands for Core ML that it never writes. "" where nothing is. Such a line proves nothing, and what it says may contradict
 // what other lines prove: no log with one passes.
 func Stray(text string) string {
-	switch at := begins.FindStringIndex(text); {
-	case at == nil:
+	switch at := Begin(text); {
+	case at < 0:
 		return ""
-	case at[0] > 0:
+	case at > 0:
 		return "a line of the program behind other text"
 	case tailed.MatchString(text):
 		return "a line of the program before other text"
@@ -40,14 +40,24 @@ func Stray(text string) string {
 // Begin is where a line of the program that a judge reads begins within a text, as far as its first words can show; -1 where
 // none does.
 func Begin(text string) int {
-	if !Mentions(text) {
+	// An expression that begins with one of several words is searched for slowly; a word is not.
+	first := -1
+	for _, word := range firstWords {
+		if at := strings.Index(text, word); at >= 0 && (first < 0 || at < first) {
+			first = at
+		}
+	}
+	if first < 0 {
 		return -1
 	}
-	if at := begins.FindStringIndex(text); at != nil {
-		return at[0]
+	if at := begins.FindStringIndex(text[first:]); at != nil {
+		return first + at[0]
 	}
 	return -1
 }
+
+// firstWords are what each alternative of begins begins with.
+var firstWords = []string{"whisper_", "coreml_", "system_info: ", "main: processing '", ContextErrorText}
 
 // words are in every line that a judge reads, however another program wrote its other characters.
 var words = []string{"whisper", "system_info", "main", "coreml_", "error"}
