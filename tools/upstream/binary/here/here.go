@@ -72,9 +72,7 @@ func (m Machine) search(id *binary.Identity, path string, machine elf.Machine) f
 		}
 		own = append(own, folder)
 	}
-	for _, folder := range strings.FieldsFunc(m.LibraryPath, func(r rune) bool { return r == ':' || r == ';' }) {
-		own = append(own, folder)
-	}
+	own = append(own, strings.FieldsFunc(m.LibraryPath, func(r rune) bool { return r == ':' || r == ';' })...)
 	cached := readCache(m.Root + "/etc/ld.so.cache")
 	return func(name string) []string {
 		if strings.Contains(name, "/") {
