@@ -4,7 +4,7 @@
 //	go run ./tools/dev/codes -texts [PREFIX]
 //
 // -texts prints each code's text beside the places that raise it and the tests' inputs that do, for who reviews the texts.
-// It reads the Go files of tools and gate, and docs/clauses.md, where a code stands beside the tests that have it. A test raises what it, its test data, a mutant or an experiment names. It exits 1 on a finding.
+// It reads the Go files of tools and gate, and docs/clauses.md, where each code has to be in a test beside it. A test raises what it, its test data, a mutant or an experiment names. It exits 1 on a finding.
 package main
 
 import (
