@@ -200,6 +200,7 @@ func (s *scene) running() []string {
 // TestKilled holds that kill -9 at any moment leaves neither a running program, helpers that left its group included,
 // nor a staging directory, nor half of an output, nor the outputs of the run before.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, whisper)
 	began := time.Now()
 	cmd, stderr := s.start()
@@ -236,6 +237,7 @@ func TestKilled(t *testing.T) {
 
 // TestInterrupted holds that a signal to end is not a timeout: no evidence, the earlier one gone, nothing left running.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		s := newScene(t, whisper)
 		cmd, stderr := s.start()
@@ -263,6 +265,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestRefusedLeavesNothing holds that a run which is refused leaves no evidence of the run before.
 func TestRefusedLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(s *scene)
@@ -313,6 +316,7 @@ func TestInputsStay(t *testing.T) {
 
 // TestFullDisk holds that a disk which is full after any number of bytes leaves nothing that could be taken for whole.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, whisper)
 	cmd, stderr := s.start()
 	if err := cmd.Wait(); err != nil || !s.outputs() {
@@ -369,6 +373,7 @@ func TestUnwritable(t *testing.T) {
 
 // TestTwoAtOnce holds that two runs with the same outputs leave those of one of them, whole.
 func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, whisper)
 	for range 5 {
 		var wg sync.WaitGroup

@@ -166,6 +166,7 @@ func TestExits(t *testing.T) {
 // that what was written before is kept. A busy machine may not get the program to write within a second,
 // so later tries give it longer.
 func TestDeadline(t *testing.T) {
+	t.Parallel()
 	for seconds := 1; ; seconds *= 4 {
 		s := newSpec(t, evidence.KindCanary, "sleep")
 		s.DeadlineSeconds = seconds
@@ -184,6 +185,7 @@ func TestDeadline(t *testing.T) {
 
 // TestGroupEnds holds that helpers which outlive the program end with it.
 func TestGroupEnds(t *testing.T) {
+	t.Parallel()
 	r := mustRun(t, newSpec(t, evidence.KindCanary, "orphan"))
 	var pid int
 	if _, err := fmt.Sscan(string(r.Stdout), &pid); err != nil {
@@ -204,6 +206,7 @@ func zombie(pid int) bool {
 }
 
 func TestFlood(t *testing.T) {
+	t.Parallel()
 	r := mustRun(t, newSpec(t, evidence.KindCanary, "flood"))
 	if !r.Evidence.Stdout.Truncated || len(r.Stdout) != supervisor.MaxStream {
 		t.Errorf("truncated %v with %d bytes kept, want true with %d", r.Evidence.Stdout.Truncated, len(r.Stdout), supervisor.MaxStream)

@@ -40,6 +40,7 @@ func (w toldWindow) Mark() {
 // TestEnergyAfterLoad holds that what an inference takes is told with the load and without it: of 6 J, 4 are drawn once the model is loaded, for
 // Core ML and for ggml's own encoder alike. A program that never says that it is loaded has no such part.
 func TestEnergyAfterLoad(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	zone, marked := filepath.Join(root, "sys/class/powercap/intel-rapl:0"), filepath.Join(root, "marked")
 	if err := os.MkdirAll(zone, 0o755); err != nil {
@@ -85,6 +86,7 @@ func TestEnergyAfterLoad(t *testing.T) {
 // TestEnergyBySysfs holds an energy session over a made tree of RAPL counters: every run draws the 6 J that its program draws there, and a
 // machine that draws nothing without load has no baseline to claim anything by.
 func TestEnergyBySysfs(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	zone := filepath.Join(root, "sys/class/powercap/intel-rapl:0")
 	if err := os.MkdirAll(zone, 0o755); err != nil {
