@@ -3,8 +3,8 @@
 //
 //	go run ./tools/dev/forms [--sizes tiny,base] [--rounds 5] [--report FILE.json]
 //
-// Times are those of the process's processors, so that neighbours cost little; of loading and of a later encode the fastest round
-// counts. Every form is made by the same model's weights, and its output is compared with float32's, so that what is timed is right.
+// Times are those of the process's processors, so that neighbours cost little; the fastest round counts, and of the comparison with
+// float32 the median of all rounds. Every form is made by the same model's weights, and its output is compared with float32's, so that what is timed is right.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("forms", flag.ContinueOnError)
 	sizes := flags.String("sizes", "tiny,base", "published sizes of the made models")
-	rounds := flags.Int("rounds", 5, "how often everything is measured; the fastest round counts")
+	rounds := flags.Int("rounds", 5, "how often everything is measured")
 	path := flags.String("report", "", "`file` for the table as a stored report")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return fmt.Errorf("%s: %w", size, err)
 		}
 	}
-	return w.End("one thread, by the processors' time of the process; made weights; the fastest round of each")
+	return w.End("one thread, by the processors' time of the process; made weights; the fastest round of each, and the median round's comparison")
 }
 
 // cost is what one form takes, in processor time.
@@ -97,7 +98,7 @@ func measureSize(ctx context.Context, w *report.Writer, size string, o synthetic
 	for i := range mel {
 		mel[i] = float32(math.Sin(float64(i)*0.37)) * 0.8
 	}
-	best := make([]cost, len(forms))
+	best, all := make([]cost, len(forms)), make([][]cost, len(forms))
 	outputs := make([][]byte, len(forms))
 	for range rounds {
 		for i := range forms {
@@ -106,6 +107,7 @@ func measureSize(ctx context.Context, w *report.Writer, size string, o synthetic
 				return fmt.Errorf("%s: %w", forms[i].name, err)
 			}
 			outputs[i] = output
+			all[i] = append(all[i], c)
 			least(&best[i].load, c.load)
 			least(&best[i].first, c.first)
 			least(&best[i].later, c.later)
@@ -119,13 +121,23 @@ func measureSize(ctx context.Context, w *report.Writer, size string, o synthetic
 		if err != nil {
 			return err
 		}
-		once := func(c cost) float64 { return (c.load + c.first).Seconds() }
 		if err := w.Row(report.T(size+", "+f.name), report.N(float64(info.Size())/(1<<20)), report.N(best[i].load.Seconds()), report.N(best[i].first.Seconds()), report.N(best[i].later.Seconds()),
-			report.N(once(best[i])/once(best[0])), report.N(best[i].later.Seconds()/best[0].later.Seconds())); err != nil {
+			report.N(times(all[i], all[0], func(c cost) time.Duration { return c.load + c.first })),
+			report.N(times(all[i], all[0], func(c cost) time.Duration { return c.later }))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// times is the median, over the rounds, of how many times the other's a form's time is: what slows one round slows both.
+func times(form, other []cost, of func(cost) time.Duration) float64 {
+	ratios := make([]float64, len(form))
+	for i := range form {
+		ratios[i] = of(form[i]).Seconds() / of(other[i]).Seconds()
+	}
+	slices.Sort(ratios)
+	return (ratios[(len(ratios)-1)/2] + ratios[len(ratios)/2]) / 2
 }
 
 func least(to *time.Duration, d time.Duration) {

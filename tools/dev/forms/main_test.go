@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/dev/report"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/ggml/synthetic"
@@ -55,5 +56,22 @@ func TestAnotherModel(t *testing.T) {
 	w, _ := table(t)
 	if err := measureSize(t.Context(), w, "small", small, 1); err == nil || !strings.Contains(err.Error(), "no encoder of the model") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A slow round slows both sides, and the middle one counts.
+func TestTimes(t *testing.T) {
+	c := func(seconds ...int) (all []cost) {
+		for _, s := range seconds {
+			all = append(all, cost{later: time.Duration(s) * time.Second})
+		}
+		return all
+	}
+	later := func(c cost) time.Duration { return c.later }
+	if got := times(c(2, 40, 3), c(1, 10, 2), later); got != 2 {
+		t.Errorf("%v of three rounds, expected 2", got)
+	}
+	if got := times(c(2, 3), c(1, 2), later); got != 1.75 {
+		t.Errorf("%v of two rounds, expected 1.75", got)
 	}
 }
