@@ -113,9 +113,12 @@ func TestRunsAreTheirElements(t *testing.T) {
 				}
 			}
 			set := unpack(data[:(n+7)/8], 1, int64(n))
+			if got := countOnes(data[:(n+7)/8], int64(n)); got != int64(bytes.Count(set, []byte{1})) {
+				t.Fatalf("%d ones among %d bits, expected %d", got, n, bytes.Count(set, []byte{1}))
+			}
 			from := unpackedElements(mil.Tensor{DType: typ, Shape: []int64{int64(bytes.Count(set, []byte{1}))}, Data: data[:bytes.Count(set, []byte{1})*typ.Bits()/8]})
 			to, want = newElements(typ, int64(n)), newElements(typ, int64(n))
-			to.scatter(set, from)
+			to.scatter(data[:(n+7)/8], from)
 			next := int64(0)
 			for i, on := range set {
 				if on == 1 {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/coreml-gate/rules_coreml_gate/tools/base/half"
 	"github.com/coreml-gate/rules_coreml_gate/tools/encoder/mil"
@@ -229,34 +230,31 @@ func gatherMany(to, table, codes []byte) int {
 	return n
 }
 
-// scatter copies the elements of from, in order, to those that a byte of set is one for, the others being zero. There are as
-// many as ones.
+// scatter copies the elements of from, in order, to those that a bit of set is one for, the others being zero. There are as
+// many as ones among the bits of the elements.
 func (e elements) scatter(set []byte, from elements) {
-	if e.size != 2 {
-		next := int64(0)
-		for i, on := range set {
-			if on != 0 {
-				e.set(int64(i), from, next)
-				next++
-			}
+	i, next, n := 0, 0, len(e.data)/int(e.size)
+	if e.size == 2 {
+		i, next = kernel.ExpandBytes(e.data, from.data, set)
+	}
+	for ; i < n; i++ {
+		if set[i/8]>>(i%8)&1 != 0 {
+			e.set(int64(i), from, int64(next))
+			next++
 		}
-		return
 	}
-	// Without a branch, which nothing foretells: every element takes the next one, or nothing of it.
-	next, stored := 0, len(from.data)/2
-	take := func(on byte) uint16 {
-		v := binary.LittleEndian.Uint16(from.data[2*next:]) & -uint16(on)
-		next += int(on)
-		return v
+}
+
+// countOnes counts the ones among the first n bits.
+func countOnes(set []byte, n int64) (ones int64) {
+	for ; n >= 64; n -= 64 {
+		ones += int64(bits.OnesCount64(binary.LittleEndian.Uint64(set)))
+		set = set[8:]
 	}
-	i := 0
-	for ; i+4 <= len(set) && next+4 <= stored; i += 4 {
-		on := set[i : i+4 : i+4]
-		binary.LittleEndian.PutUint64(e.data[2*i:], uint64(take(on[0]))|uint64(take(on[1]))<<16|uint64(take(on[2]))<<32|uint64(take(on[3]))<<48)
+	for i := range n {
+		ones += int64(set[i/8] >> (i % 8) & 1)
 	}
-	for ; i < len(set) && next < stored; i++ {
-		binary.LittleEndian.PutUint16(e.data[2*i:], take(set[i]))
-	}
+	return ones
 }
 
 // put stores values as the elements from i on, which are float16 or float32.

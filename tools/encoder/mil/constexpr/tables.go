@@ -162,7 +162,7 @@ func sparseToDense(c *call) (*plan, error) {
 		return nil, err
 	}
 	return one(mil.TensorOf(data.DType, m.shape...), func() ([]byte, error) {
-		_, dense, err := scatter(data, m)
+		dense, err := scatter(data, m)
 		return dense.Data, err
 	}), nil
 }
@@ -197,8 +197,8 @@ func (c *call) packedMask(name string) (mask, error) {
 	return mask{m, shape}, nil
 }
 
-// bits reads the mask, a byte for each bit.
-func (m mask) bits() ([]byte, error) {
+// packed reads the mask as it is stored: a bit for each element, the lowest first.
+func (m mask) packed() ([]byte, error) {
 	t, err := m.load()
 	if err != nil {
 		return nil, err
@@ -207,7 +207,16 @@ func (m mask) bits() ([]byte, error) {
 	if m.DType == mil.Uint8 && n%8 != 0 && t.Data[n/8]>>(n%8) != 0 {
 		return nil, errors.New("mask has bits behind its last element")
 	}
-	return unpack(t.Data, 1, n), nil
+	return t.Data[:(n+7)/8], nil
+}
+
+// bits reads the mask, a byte for each bit.
+func (m mask) bits() ([]byte, error) {
+	packed, err := m.packed()
+	if err != nil {
+		return nil, err
+	}
+	return unpack(packed, 1, product(m.shape)), nil
 }
 
 // nonzero is a parameter that holds the elements that a mask has bits for.
@@ -220,20 +229,22 @@ func (c *call) nonzero(name string, allowed []mil.DType) (operand, error) {
 }
 
 // scatter puts data where the mask is set, zeros elsewhere.
-func scatter(data operand, m mask) (set []byte, dense mil.Tensor, err error) {
-	if set, err = m.bits(); err != nil {
-		return nil, dense, err
+func scatter(data operand, m mask) (mil.Tensor, error) {
+	set, err := m.packed()
+	if err != nil {
+		return mil.Tensor{}, err
 	}
-	if n := int64(bytes.Count(set, []byte{1})); n != data.Shape[0] {
-		return nil, dense, fmt.Errorf("%s of shape %v: expected the %d elements that the mask has bits for", data.name, data.Shape, n)
+	n := product(m.shape)
+	if ones := countOnes(set, n); ones != data.Shape[0] {
+		return mil.Tensor{}, fmt.Errorf("%s of shape %v: expected the %d elements that the mask has bits for", data.name, data.Shape, ones)
 	}
 	t, err := data.load()
 	if err != nil {
-		return nil, dense, err
+		return mil.Tensor{}, err
 	}
-	from, to := unpackedElements(t), newElements(data.DType, int64(len(set)))
-	to.scatter(set, from)
-	return set, mil.Tensor{DType: data.DType, Shape: m.shape, Data: to.packed()}, nil
+	to := newElements(data.DType, n)
+	to.scatter(set, unpackedElements(t))
+	return mil.Tensor{DType: data.DType, Shape: m.shape, Data: to.packed()}, nil
 }
 
 // gather is the inverse of scatter, for results, which have whole bytes.
@@ -266,7 +277,11 @@ func sparseBlockwise(c *call) (*plan, error) {
 	}
 	types := []*mil.Type{mil.TensorOf(mil.Uint1, m.shape...), mil.TensorOf(s.result.DType, data.Shape...)}
 	return &plan{types, func() ([][]byte, error) {
-		set, dense, err := scatter(data, m)
+		set, err := m.bits()
+		if err != nil {
+			return nil, err
+		}
+		dense, err := scatter(data, m)
 		if err != nil {
 			return nil, err
 		}
@@ -290,7 +305,11 @@ func lutToSparse(c *call) (*plan, error) {
 	}
 	types := []*mil.Type{mil.TensorOf(mil.Uint1, p.result.Shape...), mil.TensorOf(p.result.DType, data.Shape[0]*p.width)}
 	return &plan{types, func() ([][]byte, error) {
-		set, indices, err := scatter(data, m)
+		set, err := m.bits()
+		if err != nil {
+			return nil, err
+		}
+		indices, err := scatter(data, m)
 		if err != nil {
 			return nil, err
 		}

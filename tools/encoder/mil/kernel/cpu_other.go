@@ -47,6 +47,7 @@ func widenWindowsWide(dst *float32, src *uint16, ld, channels, taps int) {
 func widenWindowsTwoWide(dst *float32, src *uint16, ld, channels, taps int) {
 	panic("kernel: no assembly")
 }
+func expandWide(dst, src *uint16, mask *byte, groups, stored int) int { panic("kernel: no assembly") }
 func roundHalfWide(v *float32, n int)                                 { panic("kernel: no assembly") }
 func widenRows16(dst *float32, src *uint16, ld, n int)                { panic("kernel: no assembly") }
 func geluRowWide(dst, src *float32, n int)                            { panic("kernel: no assembly") }

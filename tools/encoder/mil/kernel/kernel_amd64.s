@@ -4967,6 +4967,39 @@ narrowHalfWide_all:
 	VZEROUPPER
 	RET
 
+// func expandWide(dst *uint16, src *uint16, mask *byte, groups int, stored int) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·expandWide(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ mask+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ stored+32(FP), SI
+	XORQ DI, DI
+
+expandWide_group:
+	CMPQ        DI, BX
+	JGE         expandWide_end
+	CMPQ        SI, $0x10
+	JL          expandWide_end
+	KMOVW       (DX), K1
+	VPMOVZXWD   (CX), Z0
+	VPEXPANDD.Z Z0, K1, Z0
+	VPMOVDW     Z0, (AX)
+	MOVWLZX     (DX), R8
+	POPCNTL     R8, R8
+	SUBQ        R8, SI
+	LEAQ        (CX)(R8*2), CX
+	ADDQ        $0x20, AX
+	ADDQ        $0x02, DX
+	INCQ        DI
+	JMP         expandWide_group
+
+expandWide_end:
+	MOVQ DI, ret+40(FP)
+	VZEROUPPER
+	RET
+
 // func dequantizeWide(dst *float32, codes *byte, n int, zero float32, by float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·dequantizeWide(SB), NOSPLIT, $0-32

@@ -48,6 +48,9 @@ func widenWindowsWide(dst *float32, src *uint16, ld, channels, taps int) {
 func widenWindowsTwoWide(dst *float32, src *uint16, ld, channels, taps int) {
 	panic("kernel: no wide registers")
 }
+func expandWide(dst, src *uint16, mask *byte, groups, stored int) int {
+	panic("kernel: no wide registers")
+}
 func roundHalfWide(v *float32, n int)      { panic("kernel: no wide registers") }
 func geluRowWide(dst, src *float32, n int) { panic("kernel: no wide registers") }
 

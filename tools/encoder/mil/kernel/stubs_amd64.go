@@ -191,6 +191,12 @@ func widenRowsWide(dst *float32, src *uint16, ld int, rows int, n int)
 //go:noescape
 func narrowHalfWide(dst *uint16, src *float32, n int)
 
+// expandWide writes groups of sixteen values, those of src in order where mask has a bit and zeros elsewhere, and returns how many groups.
+// It ends before a group for which fewer than sixteen of the stored values are left, since it reads as many.
+//
+//go:noescape
+func expandWide(dst *uint16, src *uint16, mask *byte, groups int, stored int) int
+
 // dequantizeWide writes (code-zero)*by for n codes.
 //
 //go:noescape

@@ -168,6 +168,44 @@ func dequantize(signed bool) {
 	RET()
 }
 
+// expand emits the copying of values to the places that a mask has bits for, sixteen at a time while as many are left.
+func expand() {
+	const name = "expandWide"
+	TEXT(name, NOSPLIT, "func(dst, src *uint16, mask *byte, groups, stored int) int")
+	Pragma("noescape")
+	Doc(name+" writes groups of sixteen values, those of src in order where mask has a bit and zeros elsewhere, and returns how many groups.",
+		"It ends before a group for which fewer than sixteen of the stored values are left, since it reads as many.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	mask := Load(Param("mask"), GP64())
+	groups := Load(Param("groups"), GP64())
+	stored := Load(Param("stored"), GP64())
+	done, ones := GP64(), GP64()
+	XORQ(done, done)
+	Label(name + "_group")
+	CMPQ(done, groups)
+	JGE(LabelRef(name + "_end"))
+	CMPQ(stored, Imm(16))
+	JL(LabelRef(name + "_end"))
+	set, v := K(), ZMM()
+	KMOVW(Mem{Base: mask}, set)
+	VPMOVZXWD(Mem{Base: src}, v)
+	VPEXPANDD_Z(v, set, v)
+	VPMOVDW(v, Mem{Base: dst})
+	MOVWLZX(Mem{Base: mask}, ones.As32())
+	POPCNTL(ones.As32(), ones.As32())
+	SUBQ(ones, stored)
+	LEAQ(Mem{Base: src, Index: ones, Scale: 2}, src)
+	ADDQ(Imm(32), dst)
+	ADDQ(Imm(2), mask)
+	INCQ(done)
+	JMP(LabelRef(name + "_group"))
+	Label(name + "_end")
+	Store(done, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
 // narrowRow emits the rounding of float32 to float16.
 func narrowRow() {
 	const name = "narrowHalfWide"

@@ -44,6 +44,7 @@ func main() {
 	halfRows()
 	halfRowsWide()
 	narrowRow()
+	expand()
 	dequantize(false)
 	dequantize(true)
 	transposeHalves()
