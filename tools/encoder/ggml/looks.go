@@ -89,19 +89,11 @@ const zeros = "a file that begins with zeros alone: a copy or download was cut s
 // Looks names what a file is that is no model and no part of a Core ML encoder, and what to do about it: an archive, a
 // pointer of a version control, a web page. It is "" for what could be either, and for what cannot be read.
 func Looks(path string) string {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
+	head, ok := beginning(path, headBytes)
+	if !ok {
 		return ""
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, headBytes)
-	n, _ := io.ReadFull(f, head)
-	head = head[:n]
-	looks := looksLike(head[:min(n, 512)])
+	looks := looksLike(head[:min(len(head), 512)])
 	switch looks {
 	case "", "a Core ML program text (model.mil)", "a compiled Core ML part (coremldata.bin)", "a Core ML weight file (weight.bin)", "a JSON document":
 		if lineEndsChanged(head) {
@@ -156,24 +148,33 @@ var beginnings = []struct {
 // accidents are what a download or a checkout leaves in place of a model.
 var accidents = []string{"", "an empty file", "a Git LFS pointer", "an HTML page", "an XML document (perhaps a storage service's error)", "a JSON document", "a git-annex pointer", "a DVC pointer", zeros}
 
-// OtherFormat names the format of a file that is something else than a model: an archive, another library's checkpoint, a program. It is ""
-// for a model, for what stands in a model's place by accident, and for what cannot be read.
-func OtherFormat(path string) string {
+// beginning reads the first bytes of a regular file, at most so many; it is false where there is none or it cannot be opened.
+func beginning(path string, most int) ([]byte, bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return ""
+		return nil, false
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return ""
+		return nil, false
 	}
 	defer f.Close()
-	head := make([]byte, 512)
-	n, _ := io.ReadFull(f, head)
-	if n >= 4 && binary.LittleEndian.Uint32(head) == Magic {
+	head := make([]byte, most)
+	n, _ := io.ReadFull(f, head) // what cannot be read is short, and named so
+	return head[:n], true
+}
+
+// OtherFormat names the format of a file that is something else than a model: an archive, another library's checkpoint, a program. It is ""
+// for a model, for what stands in a model's place by accident, and for what cannot be read.
+func OtherFormat(path string) string {
+	head, ok := beginning(path, 512)
+	if !ok {
 		return ""
 	}
-	if looks := looksLike(head[:n]); !slices.Contains(accidents, looks) {
+	if len(head) >= 4 && binary.LittleEndian.Uint32(head) == Magic {
+		return ""
+	}
+	if looks := looksLike(head); !slices.Contains(accidents, looks) {
 		return looks
 	}
 	return ""

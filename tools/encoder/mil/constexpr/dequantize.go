@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	room = 1 << 10 // values of a channel that are computed together
-	few  = 16      // are not worth it
+	together = 1 << 10 // values of a channel that are computed at once
+	few      = 16      // are not worth it
 )
 
 func affine(c *call) (*plan, error) {
@@ -70,7 +70,7 @@ func affine(c *call) (*plan, error) {
 			return nil, err
 		}
 		to := newElements(scale.DType, n)
-		room := make([]float32, min(inner, room))
+		room := make([]float32, min(inner, together))
 		for first := int64(0); first < n; first += inner {
 			zeroPoint, by := of(first / inner % width)
 			for at := first; at < first+inner; at += int64(len(room)) {
